@@ -22,7 +22,6 @@ from evaluations.models.changes import state_of
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data
-from geval.measuring.plans import DocumentValues, judge_values
 from geval.measuring.standing import (
     GoalSequence,
     GoalStanding,
@@ -30,6 +29,7 @@ from geval.measuring.standing import (
     system_differences,
 )
 from geval.reports.data import ReportData
+from geval.reports.document_values import DocumentValues, judge_values
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.cache import digest_of
 from geval.statistics.types import FloatArray, IntArray

@@ -289,7 +289,7 @@ class EvaluationRun(models.Model):
     def goal_in_words(self) -> str:
         """The goal at which the run ends by itself, in words."""
         if self.goal_rival is None:
-            return f"rho is known within ±{self.goal_width or 0:g}"
+            return f"agreement is known within ±{self.goal_width or 0:g}"
         return f"it is known which agrees better with people, {self.judge} or {self.goal_rival}"
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from evaluations.judging.runs.counts import finished_items
 from evaluations.models import Project, RunItem
-from evaluations.reports.run_results import describe_correlations
+from evaluations.reports.run_results import describe_agreement
 from evaluations.reports.serving.live import data_version, is_large
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
@@ -53,7 +53,7 @@ def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[
             f"run {run.pk} of {run.judge.label}",
             run.get_absolute_url(),
             *progress.get(run.pk, (0, 0)),
-            agreement=describe_correlations(run, criteria) if criteria else "",
+            agreement=describe_agreement(run, criteria) if criteria else "",
         )
         for run in runs
     )

@@ -77,17 +77,18 @@ def precisions(run: EvaluationRun, criteria: list[CriterionSoFar], rate: float) 
     shown = []
     for criterion in criteria:
         order = _order(run, criterion)
-        if steps := narrowing(*in_order(criterion, order), largest=criterion.largest):
+        values = in_order(criterion, order)
+        if steps := narrowing(*values, largest=criterion.largest, lowest=criterion.lowest):
             left = open_items.get(criterion.pk) or open_items.get(None)
             sentence = next_goal_in_words(steps[-1], len(order), criterion, left, rate)
-            drawn = as_page_part(narrowing_band(criterion.named, steps))
+            drawn = as_page_part(narrowing_band(criterion.named, steps, criterion.agreement))
             drawing = mark_safe(drawn)  # noqa: S308 (escaped)
             shown.append(Precision(criterion.named, drawing, sentence))
     return shown
 
 
-def describe_correlations(run: EvaluationRun, criteria: Container[int]) -> str:
-    """Describe the correlations of a run in progress with intervals that are valid at any time;
+def describe_agreement(run: EvaluationRun, criteria: Container[int]) -> str:
+    """Describe a run's agreement with people so far, with intervals that are valid at any time;
     empty before any criterion has ten documents.
 
     Args:

@@ -7,7 +7,7 @@ leaving out some of its ratings at random.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement, refuse_other
+from geval.reports.document_values import DocumentValues, judge_values
 from geval.reports.human_scores import HumanScores
 from geval.reports.samples import about_plan
-from geval.statistics.anytime import RHO, TWO_RHOS
-from geval.statistics.arrays import Outputs, Ratings, mean_of
-from geval.statistics.correlation import coefficients_by_document, mean_of_documents
+from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.correlation import mean_of_documents
 from geval.statistics.planning import (
     LOOK_ONCE,
     TOO_FEW,
@@ -31,8 +31,6 @@ from geval.statistics.planning import (
     values_of_groups,
 )
 from geval.statistics.risk_control import binomial_tail
-from geval.statistics.same_documents import Ranked, on_same_documents
-from geval.statistics.scales import Scale
 from geval.statistics.shares import wilson
 from geval.statistics.thresholds import (
     AFFORDABLE_DOCUMENTS,
@@ -54,51 +52,6 @@ SEED = 20_261_123
 # The half-width of an interval that is narrow enough for a verdict.
 USUAL_WIDTH = 0.05
 IN_GROUPS = "Planned in whole groups of documents, as large as the rated ones."
-
-
-@dataclass(frozen=True, eq=False)
-class DocumentValues:
-    """Each document's value for a goal, shape (documents,), NaN where it has none; the largest
-    possible absolute value, and whether values are shares, which are not below 0; and for a goal
-    about two judges, in how many documents each ranks outputs."""
-
-    values: FloatArray
-    most: float
-    ranked: Ranked | None = None
-    are_shares: bool = False
-
-    @property
-    def lowest(self) -> float:
-        return 0.0 if self.are_shares else -self.most
-
-
-def judge_values(
-    units: Outputs, human: FloatArray, scale: Scale, scores: Sequence[FloatArray]
-) -> DocumentValues:
-    """Return a judge's agreement with people in each document, or that minus a second judge's, on
-    the same documents with ties counted: the rank correlation, or on pass or fail the share of
-    outputs with the same verdict.
-
-    Args:
-        human, scores: shape (outputs,), the mean rating and each judge's score, NaN for none.
-    """
-    shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
-    if scale.is_pass_fail:
-        middle = sum(scale.points) / 2
-        rated = ~np.isnan(shared)
-        part, people = units.part(rated), shared[rated] >= middle
-        shares = [
-            mean_of(part.by_document(((own[rated] >= middle) == people).astype(float)),
-                    part.by_document())
-            for own in scores
-        ]  # fmt: skip
-        if len(shares) > 1:
-            return DocumentValues(shares[0] - shares[1], 1.0)
-        return DocumentValues(shares[0], 1.0, are_shares=True)
-    if len(scores) > 1:
-        same = on_same_documents(units, shared, scores[0], scores[1])
-        return DocumentValues(same.difference, TWO_RHOS, same.ranked)
-    return DocumentValues(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
 
 
 @dataclass(frozen=True)

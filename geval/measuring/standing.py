@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.measuring.plans import DocumentValues
 from geval.reports.data import ReportData
+from geval.reports.document_values import DocumentValues
 from geval.statistics.anytime import confidence_sequence
 from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.correlation import mean_of_documents

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.data import ReportData
+from geval.reports.document_values import judge_values, same_verdicts
 from geval.reports.samples import about_sample, marked
 from geval.reports.words import ranked_in_words
 from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval, NarrowingStep, anytime_mean
@@ -22,6 +23,7 @@ from geval.texts.numbers import in_brackets, in_time, signed, thin, two_decimals
 from geval.texts.subjects import CriterionLike
 
 GOALS = (0.1, 0.05, 0.02)
+NOTHING_SHARED = "no output has both a rating and a score"
 BINS = 9
 
 
@@ -38,12 +40,13 @@ class Bin:
 @dataclass(frozen=True)
 class CriterionSoFar:
     """A criterion of a run at a point in time. `outputs` have both a score of this run and a human
-    rating; `by_document` has each document's rho, shape (documents,), NaN where undefined (of
-    sessions, as on the report; `places` maps a document's id to its position), and `weight` the
-    documents' sampling weights, None where all rated ones are equal; `ahead` has both judges on the
-    same documents, over outputs that both judged, if the run is compared with another judge. No
-    document, judged or not, has a weight above `largest`. `sample` says which outputs the numbers
-    describe, and `is_seen` whether the judge's search has seen documents behind them."""
+    rating; `by_document` has each document's rho, on pass or fail the share of outputs with the
+    same verdict, shape (documents,), NaN where undefined (of sessions, as on the report; `places`
+    maps a document's id to its position), and `weight` the documents' sampling weights, None where
+    all rated ones are equal; `ahead` has both judges on the same documents, over outputs that both
+    judged, if the run is compared with another judge. No document, judged or not, has a weight
+    above `largest`. `sample` says which outputs the numbers describe, and `is_seen` whether the
+    judge's search has seen documents behind them."""
 
     criterion: str
     scored: int
@@ -55,17 +58,42 @@ class CriterionSoFar:
     pk: int
     by_document: FloatArray
     places: dict[int, int]
+    scale: Scale
     weight: FloatArray | None = None
     ahead: SameDocuments | None = None
     largest: float | None = None
     sample: tuple[str, ...] = ()
     is_seen: bool = False
     is_grouped: bool = False
+    on_scale: bool = True
 
     @property
     def named(self) -> str:
         """The criterion's name next to its numbers."""
         return marked(self.criterion, is_seen=self.is_seen)
+
+    @property
+    def are_shares(self) -> bool:
+        """Whether documents' values are shares of outputs with the same verdict."""
+        return self.scale.is_pass_fail and self.on_scale
+
+    @property
+    def agreement(self) -> str:
+        """What documents' values are of, in words."""
+        return "same verdict" if self.are_shares else "rho"
+
+    @property
+    def same_verdict(self) -> Estimate | None:
+        """The share of outputs with the same verdict; None on other scales."""
+        if not self.are_shares:
+            return None
+        mean = mean_of_documents(self.by_document, self.weight)
+        return Estimate.undefined(NOTHING_SHARED) if np.isnan(mean) else Estimate(mean)
+
+    @property
+    def lowest(self) -> float:
+        """The lowest possible value of a document."""
+        return 0.0 if self.are_shares else -RHO
 
 
 @dataclass(frozen=True)
@@ -92,7 +120,11 @@ def ahead_of(
         nothing if rival is None else rival,
     ]
     outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
-    same = on_same_documents(outputs, rated, scores[0], scores[1])
+    if so_far.are_shares:
+        first, second = (same_verdicts(outputs, rated, own, so_far.scale) for own in scores)
+        same = SameDocuments(outputs.documents_with(), outputs.by_document(), first, second)
+    else:
+        same = on_same_documents(outputs, rated, scores[0], scores[1])
     return replace(so_far, ahead=replace(same, weight=_of_documents(outputs)))
 
 
@@ -110,7 +142,8 @@ def criterion_so_far(
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
     nothing = np.full(human.shape, np.nan)
     outputs = tables.units_on(criterion.pk)
-    estimates = correlations(outputs, human, nothing if scores is None else scores)
+    own = nothing if scores is None else scores
+    estimates = correlations(outputs, human, own)
     return CriterionSoFar(
         criterion=criterion.name,
         scored=len(values),
@@ -120,12 +153,18 @@ def criterion_so_far(
         spearman=estimates.estimates["spearman"]["summary"],
         kendall=estimates.estimates["kendall"]["summary"],
         pk=criterion.pk,
-        by_document=estimates.by_document["spearman"],
+        by_document=(
+            judge_values(outputs, human, criterion.scale, [own]).values
+            if criterion.scale.is_pass_fail and on_scale
+            else estimates.by_document["spearman"]
+        ),
+        scale=criterion.scale,
         places=dict(zip(tables.document_ids.tolist(), tables.unit_of.tolist(), strict=True)),
         weight=None if scores is None else _of_documents(complete(outputs, human, scores)[0]),
         largest=None if outputs.weight is None else float(outputs.weight.max()),
         sample=about_sample(tables.humans[criterion.pk]),
         is_grouped=outputs.group is not None,
+        on_scale=on_scale,
     )
 
 
@@ -163,13 +202,15 @@ def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:
 
 @dataclass(frozen=True)
 class KnownSoFar:
-    """A criterion's rho in a run, or that minus another judge's, with anytime-valid ends; for a
-    difference `ranked` says in how many documents each ranks outputs."""
+    """A criterion's rho in a run, or on pass or fail its share of same verdicts, or that minus
+    another judge's, with anytime-valid ends; for a difference `ranked` says in how many documents
+    each ranks outputs."""
 
     criterion: str
-    rho: float
+    value: float
     ends: AnytimeInterval
     ranked: Ranked | None = None
+    are_shares: bool = False
 
     @classmethod
     def of(
@@ -186,15 +227,21 @@ class KnownSoFar:
         values, weights = by_document[counts], None if weight is None else weight[counts]
         if len(values) < INTERVAL_DOCUMENTS:
             return None
-        most = RHO if ranked is None else TWO_RHOS
-        (ends,) = anytime_mean(values, [len(values)], weights, largest=so_far.largest, most=most)
-        return cls(so_far.named, mean_of_documents(values, weights), ends, ranked)
+        most = RHO if ranked is None or so_far.are_shares else TWO_RHOS
+        (ends,) = anytime_mean(
+            values, [len(values)], weights, largest=so_far.largest, most=most,
+            lowest=so_far.lowest if ranked is None else -most,
+        )  # fmt: skip
+        mean = mean_of_documents(values, weights)
+        return cls(so_far.named, mean, ends, ranked, so_far.are_shares)
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))
+        of = "same verdict on " if self.are_shares else ""
         if self.ranked is None:
-            return f"{self.criterion} {two_decimals(self.rho)} {ends}"
-        return f"{self.criterion} {signed(self.rho)} {ends} ({ranked_in_words(self.ranked)})"
+            return f"{self.criterion} {of}{two_decimals(self.value)} {ends}"
+        apart = f"{self.criterion} {of}{signed(self.value)} {ends}"
+        return apart if self.are_shares else f"{apart} ({ranked_in_words(self.ranked)})"
 
     @property
     def is_difference(self) -> bool:

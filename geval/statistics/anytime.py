@@ -153,9 +153,10 @@ def narrowing(
     *,
     largest: float | None = None,
     most: int = MOST_STEPS,
+    lowest: float = -RHO,
 ) -> tuple[NarrowingStep, ...]:
-    """Return the correlation after ten documents and more, with the interval that a report would
-    give.
+    """Return the correlation, or the share, after ten documents and more, with the interval that a
+    report would give.
 
     Each interval is valid for its number of documents: stopping at the first one that pleases is
     wrong more often than one time in twenty, but not with the anytime-valid ends.
@@ -166,6 +167,7 @@ def narrowing(
         weight: shape (documents,), the documents' sampling weights.
         largest: the largest possible weight of a document; None if these documents are all.
         most: the most steps; the last has all documents.
+        lowest: the lowest possible value: 0 for shares.
     """
     counts = ~np.isnan(by_document)
     values, weights = by_document[counts], None if weight is None else weight[counts]
@@ -173,12 +175,12 @@ def narrowing(
         return ()
     sizes = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(values), most).round().astype(int))
     steps = []
-    always = anytime_mean(values, sizes.tolist(), weights, largest=largest)
+    always = anytime_mean(values, sizes.tolist(), weights, largest=largest, lowest=lowest)
     for count, anytime in zip(sizes.tolist(), always, strict=True):
         first, of_first = values[:count], None if weights is None else weights[:count]
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
-            low, high = within(interval, -1.0, 1.0).ends or interval.ends
+            low, high = within(interval, lowest, RHO).ends or interval.ends
             steps.append(
                 NarrowingStep(count, mean_of_documents(first, of_first), low, high, anytime)
             )
@@ -192,7 +194,8 @@ def anytime_mean(
     weight: FloatArray | None,
     *,
     largest: float | None = None,
-    most: float = 1.0,
+    most: float = RHO,
+    lowest: float | None = None,
 ) -> tuple[AnytimeInterval, ...]:
     """Return the anytime-valid ends of a mean of coefficients after some numbers of documents.
 
@@ -204,9 +207,11 @@ def anytime_mean(
         values: shape (documents,), complete; `weight` as well, None where all are equal.
         largest: the largest weight of all rated documents; None if these are all.
         most: the largest possible absolute value.
+        lowest: the lowest possible value; None for minus the largest.
     """
+    lowest = -most if lowest is None else lowest
     if weight is not None and largest is None:
         largest = float(weight.max())
     return confidence_sequence(
-        values, at, lowest=-most, highest=most, weight=weight, largest=largest or 1.0
+        values, at, lowest=lowest, highest=most, weight=weight, largest=largest or 1.0
     )

@@ -18,7 +18,8 @@ from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.measuring import certifying, comparing, measuring, plans
 from geval.measuring.inputs import InputError
-from geval.measuring.plans import IN_GROUPS, judge_values
+from geval.measuring.plans import IN_GROUPS
+from geval.reports.document_values import judge_values
 from geval.statistics.arrays import Outputs
 from geval.statistics.planning import LOOK_ONCE, Needed
 from geval.statistics.scales import Scale

@@ -69,7 +69,7 @@ def test_a_band_is_drawn_without_scripts_and_ends_at_the_tables_rho(
 ) -> None:
     text = page()
 
-    assert "How precisely rho is known" in text
+    assert "How precisely agreement is known" in text
     assert text.count('<svg class="drawing"') == 1
     (drawn,) = re.findall(r"<title>coherence: rho (\S+) after (\d+) documents</title>", text)
     assert f">{drawn[0]}</td>" in re.sub(r" ?> ?| ?</td>", lambda m: m[0].strip(), text)

@@ -145,7 +145,7 @@ def test_a_run_that_is_done_says_whether_its_goal_was_reached(
     def page() -> str:
         return " ".join(client.get(run.get_absolute_url()).content.decode().split())
 
-    assert "Ends by itself when rho" in page()
+    assert "Ends by itself when agreement" in page()
     assert "is known within ±0.15" in page()
 
     judged(15)
@@ -155,7 +155,7 @@ def test_a_run_that_is_done_says_whether_its_goal_was_reached(
 
     EvaluationRun.objects.update(goal_width=0.5)
     assert "The goal is reached on each" in page()
-    assert "rho is known within ±0.5" in page()
+    assert "agreement is known within ±0.5" in page()
 
 
 def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged: Judged) -> None:
@@ -332,3 +332,56 @@ def test_the_form_and_the_api_take_a_judge_to_compare_with(
         ).status_code
         == 404
     )
+
+
+@pytest.fixture
+def verdicts(run: EvaluationRun, monkeypatch: pytest.MonkeyPatch) -> Judged:
+    """Pass or fail on one output a document; the judge gives people's verdict on eight of ten."""
+    monkeypatch.setattr(Judge, "rates_on_scale", True)
+    CandidateOutput.objects.exclude(system__name="s0").delete()
+    Criterion.objects.update(scale_min=0, scale_max=1)
+    for at, rating in enumerate(Rating.objects.order_by("output")):
+        Rating.objects.filter(pk=rating.pk).update(score=int(at % 4 > 0))
+    criterion = Criterion.objects.get()
+
+    def judge(documents: int) -> None:
+        items = list(run.items.open().order_by("output")[:documents])
+        labels = dict(Rating.objects.values_list("output", "score"))
+        Score.objects.bulk_create(
+            Score(run=run, output_id=item.output_id, criterion=criterion,
+                  value=labels[item.output_id] if item.output_id % 5 else 1 - labels[item.output_id])
+            for item in items
+        )  # fmt: skip
+        RunItem.objects.filter(pk__in=[item.pk for item in items]).update(state=ItemState.DONE)
+        note_change(run.project_id, [criterion.pk], judge=run.judge_id)
+
+    return judge
+
+
+def test_pass_or_fail_ends_by_the_share_of_same_verdicts(
+    run: EvaluationRun, verdicts: Judged, owner: User, client: Client
+) -> None:
+    verdicts(15)
+    end_runs_at_goals()
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+
+    verdicts(100)
+    end_runs_at_goals()
+    run.refresh_from_db()
+    assert "known within ±0.15: quality same verdict on 0.80 [0." in run.message
+
+    client.force_login(owner)
+    page = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    assert 'data-label="Same verdict"' in page
+    assert 'data-label="rho"' not in page
+    assert "quality: same verdict 0.80 after 115 documents" in page
+
+
+def test_two_judges_of_pass_or_fail_are_compared_by_same_verdicts(
+    run: EvaluationRun, rival: Judge, verdicts: Judged
+) -> None:
+    Score.objects.filter(run__judge=rival).update(value=0)
+    verdicts(DOCUMENTS)
+
+    assert "quality same verdict on +0." in run_goals.reached(run, so_far(run))

@@ -78,14 +78,17 @@ class RunForm(forms.Form):
         required=False,
         min_value=LEAST_GOAL_WIDTH,
         max_value=MOST_GOAL_WIDTH,
-        help_text="Of the judge's rho; 0.05 is usual. Not for two judges.",
+        help_text=(
+            "Of the judge's rho, or of the share of same verdicts on pass or fail; 0.05 is usual."
+            " Not for two judges."
+        ),
     )
     goal_rival: forms.ModelChoiceField = forms.ModelChoiceField(
         None,
         label="Other judge",
         required=False,
         help_text=(
-            "Only for two judges: which one agrees better with people, by rho over outputs that"
+            "Only for two judges: which one agrees better with people, over outputs that"
             " both judged."
         ),
     )

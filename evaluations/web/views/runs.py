@@ -136,6 +136,8 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "run": run,
         "progress": progress,
         "so_far": criteria_so_far,
+        "has_verdicts": any(each.are_shares for each in criteria_so_far),
+        "has_ranks": not all(each.are_shares for each in criteria_so_far),
         "sample": tuple(
             dict.fromkeys(text for criterion in criteria_so_far for text in criterion.sample)
         ),

@@ -14,8 +14,12 @@ LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
 BAND = 0.2
 
 
-def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
-    """Return the drawing; there must be at least one step."""
+def narrowing_band(criterion: str, steps: Sequence[NarrowingStep], of: str = "rho") -> Drawing:
+    """Return the drawing; there must be at least one step.
+
+    Args:
+        of: what is drawn: rho, or how often the verdict is the same.
+    """
     last, floor = steps[-1], min(0.0, *(min(step.low, step.anytime.low) for step in steps))
 
     def x(documents: float) -> float:
@@ -42,7 +46,7 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
     end = x(last.documents) if len(steps) > 1 else LEFT
     shapes += [
         Line(end, y(last.low), end, y(last.high), "llm", 1.5),
-        Dot(end, y(last.value), 3.2, "llm", hint=_hint(last)),
+        Dot(end, y(last.value), 3.2, "llm", hint=_hint(last, of)),
         Words(RIGHT + 8, y(last.value) + 4, two_decimals(last.value), "llm", is_bold=True),
         Words(RIGHT + 38, y(last.value) + 4, _half(last), "quiet"),
         Words(LEFT, BOTTOM + 15, thin(INTERVAL_DOCUMENTS), "quiet", size=10),
@@ -50,15 +54,17 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
     ]
     return Drawing(
         kind="narrowing",
-        title=f"{criterion}: rho {two_decimals(last.value)} after {thin(last.documents)} documents",
+        title=(
+            f"{criterion}: {of} {two_decimals(last.value)} after {thin(last.documents)} documents"
+        ),
         caption=(
-            f"{criterion}: summary-level rho by the number of documents, in the order in which they"
+            f"{criterion}: {of} by the number of documents, in the order in which they"
             " were judged, with the 95 % interval of each number (band) and the interval that holds"
             " however often it is looked at (thin lines)."
         ),
         height=HEIGHT,
         shapes=tuple(shapes),
-        columns=("documents", "rho", "95 % interval", "valid at any time"),
+        columns=("documents", of, "95 % interval", "valid at any time"),
         rows=tuple(
             (
                 thin(at_step.documents),
@@ -71,9 +77,9 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
     )
 
 
-def _hint(step: NarrowingStep) -> str:
+def _hint(step: NarrowingStep, of: str) -> str:
     return (
-        f"rho {two_decimals(step.value)} {in_brackets(Interval(step.low, step.high))} after"
+        f"{of} {two_decimals(step.value)} {in_brackets(Interval(step.low, step.high))} after"
         f" {counted(step.documents, 'document')}"
     )
 
