@@ -1,14 +1,15 @@
-"""The paper's table, judges by criteria, for pages and LaTeX."""
+"""The paper's table, judges by criteria, and that of pass or fail, for pages and texts."""
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 
 from geval.reports.drawings.forest import ONE_RATER
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.null_judges import TITLES, NullJudge
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import SHOWN_NULLS
-from geval.texts.numbers import in_brackets, shown
+from geval.statistics.pass_fail import PassFail
+from geval.texts.numbers import in_brackets, shown, two_decimals
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,48 @@ class OtherRow:
 
 
 @dataclass(frozen=True)
+class VerdictShares:
+    """A judge, or one that reads nothing, on pass or fail. `cells` are kappa, what it finds and
+    keeps, and accuracy, each with the ends of its interval, in the order of VERDICT_HEADS."""
+
+    criterion: str
+    judge: str
+    cells: tuple[tuple[str, str], ...]
+    outputs: int
+    is_null: bool = False
+
+    @property
+    def labelled(self) -> tuple[tuple[str, str, str], ...]:
+        """The cells, each with its head."""
+        heads = zip(VERDICT_HEADS, self.cells, strict=True)
+        return tuple((head, value, interval) for head, (value, interval) in heads)
+
+
+SHARES_NOTE = (
+    "Agreement on pass or fail, with 95 % intervals over documents: found is the share of the class"
+    " to find that a judge finds (sensitivity), kept that of the other class that it keeps"
+    " (specificity)."
+)
+VERDICT_HEADS = ("kappa", "found", "kept", "accuracy")
+
+
+@dataclass(frozen=True)
 class PaperTable:
     """The table: judges by their mean over criteria, the highest first, then those without one;
-    null judges; and one rater. `second` is the coefficient next to the view's."""
+    null judges; and one rater. `second` is the coefficient next to the view's, `criteria` those of
+    the table; those of pass or fail have `verdicts` instead."""
 
+    criteria: tuple[str, ...]
+    verdicts: tuple[VerdictShares, ...]
     rows: tuple[JudgeRow, ...]
     nulls: tuple[OtherRow, ...]
     rater: OtherRow
     second: Coefficient
+
+    @property
+    def note(self) -> str:
+        """What the table of pass or fail has."""
+        return SHARES_NOTE
 
 
 def paper_table(report: Report, running: Container[int] = ()) -> PaperTable:
@@ -66,12 +101,41 @@ def paper_table(report: Report, running: Container[int] = ()) -> PaperTable:
         running: the ids of judges whose scores still arrive.
     """
     second = report.options.second
+    verdicts = tuple(verdict_shares(report))
+    report = report.of_correlations
     return PaperTable(
+        criteria=tuple(result.criterion for result in report.criteria),
+        verdicts=verdicts,
         rows=_rows(report, second, running),
         nulls=_nulls(report),
         rater=OtherRow(ONE_RATER, tuple(_rater(result, second) for result in report.criteria)),
         second=second,
     )
+
+
+def verdict_shares(report: Report) -> Iterator[VerdictShares]:
+    """Yield the rows of judges on pass or fail by criterion, the best first, and those that read
+    nothing."""
+    for criterion in report.criteria:
+        if not criterion.has_pass_fail:
+            continue
+        for judge in sorted(criterion.judges, key=criterion.compared_by, reverse=True):
+            if passing := judge.analysis.passing:
+                yield _shares(criterion.criterion, judge.named, passing)
+        if majority := criterion.majority:
+            shares = majority.kappa, majority.sensitivity, majority.specificity, majority.share
+            cells = tuple((two_decimals(share), "") for share in shares)
+            title = TITLES["majority"]
+            yield VerdictShares(criterion.criterion, title, cells, criterion.rated_outputs, True)
+        for null in criterion.shown_nulls:
+            if null.passing:
+                yield replace(_shares(criterion.criterion, null.title, null.passing), is_null=True)
+
+
+def _shares(criterion: str, judge: str, passing: PassFail) -> VerdictShares:
+    figures = (passing.kappa, passing.sensitivity, passing.specificity, passing.accuracy)
+    cells = tuple((shown(each.estimate), in_brackets(each.interval)) for each in figures)
+    return VerdictShares(criterion, judge, cells, passing.outputs)
 
 
 def _rows(report: Report, second: Coefficient, running: Container[int]) -> tuple[JudgeRow, ...]:

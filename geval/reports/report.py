@@ -516,6 +516,13 @@ class Report:
         of_labels = (own.judge for result in self.labels for own in result.judges)
         return tuple(dict.fromkeys([*self.judges, *of_labels]))
 
+    @cached_property
+    def of_correlations(self) -> "Report":
+        """The report of the criteria whose judges have correlations: on pass or fail, shares say
+        more."""
+        kept = tuple(each for each in self.criteria if not each.has_pass_fail)
+        return self if len(kept) == len(self.criteria) else replace(self, criteria=kept)
+
     @property
     def agreements(self) -> list[AgreementRow]:
         """How often judges give people's verdict on pass or fail, or people's label."""

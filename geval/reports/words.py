@@ -3,7 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from geval.reports.expert_words import ONE_EXPERT, expert_caution, expert_reading
+from geval.reports.expert_words import (
+    ONE_EXPERT,
+    expert_caution,
+    expert_reading,
+    with_brackets,
+)
 from geval.reports.label_results import LabelsResult
 from geval.reports.options import MEAN, ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Report
@@ -86,9 +91,11 @@ def read_nothing(result: CriterionResult) -> str:
     symbol = SYMBOLS[result.options.coefficient]
     for null in result.shown_nulls:
         words = null.title
-        if null.correlation.value is not None:
+        if null.passing:
+            words += f", balanced accuracy {with_brackets(null.passing.balanced)}"
+        elif null.correlation.value is not None:
             words += f", {symbol} {shown(null.correlation)} {in_brackets(null.interval)}".rstrip()
-        if null.passes:
+        if null.passes and not result.has_pass_fail:
             words += ", passes the annotator test"
         parts.append(words)
     return f"Reading nothing would earn: {'; '.join(parts)}." if parts else ""
@@ -433,7 +440,8 @@ def ranked_in_words(ranked: Ranked, first: str = "the judge", second: str = "the
 def same_documents_note(report: Report) -> str:
     """Return how judges are compared, and in how many documents each ranks outputs; empty where
     none is compared at summary level."""
-    compared = [criterion for criterion in report.criteria if len(criterion.judges) > 1]
+    ranked = report.of_correlations.criteria
+    compared = [criterion for criterion in ranked if len(criterion.judges) > 1]
     if not compared or report.options.level != "summary":
         return ""
     note = (

@@ -52,7 +52,7 @@ def test_the_report_says_what_a_run_in_progress_has_reached(
     EvaluationRun.objects.update(state=RunState.DONE)
     after = words_of(client, REPORT)
 
-    assert re.search(r"Rho so far: coherence \d\.\d\d \[−?\d\.\d\d, \d\.\d\d\]\.", during)
+    assert re.search(r"Agreement so far: coherence \d\.\d\d \[−?\d\.\d\d, \d\.\d\d\]\.", during)
     assert "progress are valid at any time" in during
-    assert "Rho so far" not in of_a_part
+    assert "Agreement so far" not in of_a_part
     assert "progress are valid at any time" not in after

@@ -14,7 +14,7 @@ from evaluations.models import Project
 from evaluations.reports.report import build_report
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
-from geval.reports.downloads.tables import as_text
+from geval.reports.downloads.tables import as_markdown, as_text
 
 pytestmark = pytest.mark.django_db
 # A quarter of the documents.
@@ -70,7 +70,7 @@ def test_the_majority_is_a_judge_that_reads_nothing(judged: Project) -> None:
     titles = {null["name"]: null["title"] for null in factual["null_judges"]}
     assert titles["majority"] == "the majority, always 1"
     assert "majority" not in {null["name"] for null in fluency["null_judges"]}
-    assert "the majority & --" in as_latex(report)
+    assert r"factual & the majority & 0.00 & 0.00 & 1.00 & 0.60 & 40 \\" in as_latex(report)
     assert "the majority, always 1" in as_text(report)
 
 
@@ -151,3 +151,21 @@ def test_a_criterion_says_what_is_required_and_which_class_to_find(
     assert "Finds the passes: not yet" in text
     assert f"{own['only_people_pass']} missed" in text
     assert f"{own['only_judge_passes']} false alarms" in text
+
+
+def test_texts_have_shares_in_place_of_correlations(
+    judged: Project, as_role: Callable[[str], Client]
+) -> None:
+    report = build_report(judged)
+    passing = report.criteria[0].judges[0].analysis.passing
+    assert passing is not None
+    kappa = f"{passing.kappa.estimate.value:.2f}"
+
+    page = as_role("viewer").get(f"/p/{judged.slug}/report/paper/").content.decode()
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+    assert f"factual J {kappa}" in text
+    assert "sensitivity, specificity and Cohen's kappa on pass or fail" in text
+    for written in (as_text(report), as_markdown(report), as_latex(report)):
+        of_verdicts = [line for line in written.splitlines() if kappa in line and "J" in line]
+        assert len(of_verdicts) == 1

@@ -9,7 +9,7 @@ from geval.reports.drawings.shapes import WIDTH, Drawing
 from geval.reports.expert_words import with_brackets
 from geval.reports.leaderboard import Leaderboard
 from geval.reports.marks import Marks
-from geval.reports.paper_table import JudgeCell, paper_table
+from geval.reports.paper_table import SHARES_NOTE, JudgeCell, paper_table, verdict_shares
 from geval.reports.report import Report
 from geval.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from geval.texts.numbers import NARROW, thin
@@ -36,8 +36,12 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
     Args:
         marks: marks of judges that agree better with people than a baseline.
     """
-    is_other = report.boards or report.labels
-    tables = [_correlations(report, marks)] if report.judges or not is_other else []
+    is_other = report.boards or report.labels or len(report.of_correlations.criteria) < len(
+        report.criteria
+    )
+    ranked = report.of_correlations
+    tables = [_correlations(ranked, marks)] if ranked.judges or not is_other else []
+    tables += [_verdicts(report)] if any(c.has_pass_fail for c in report.criteria) else []
     tables += [_labels(report)] if any(result.judges for result in report.labels) else []
     return "\n".join(
         [
@@ -49,6 +53,30 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
             ),
         ]
     )
+
+
+def _verdicts(report: Report) -> str:
+    """Return what judges find and keep on pass or fail."""
+    rows = [
+        " & ".join([
+            escaped(row.criterion),
+            escaped(row.judge),
+            *(_number(f"{value} {interval}".rstrip()) for value, interval in row.cells),
+            _number(thin(row.outputs)),
+        ])
+        for row in verdict_shares(report)
+    ]  # fmt: skip
+    lines = [
+        r"\begin{tabular}{llrrrrr}",
+        r"\toprule",
+        r"Criterion & Judge & $\kappa$ & Found & Kept & Accuracy & $n$ \\",
+        r"\midrule",
+        *(rf"{row} \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    caption = f"{SHARES_NOTE} $n$ is the number of outputs."
+    return _table(lines, caption, f"{report.project}-verdicts", over_both=True)
 
 
 def _labels(report: Report) -> str:

@@ -10,11 +10,12 @@ from geval.reports.downloads.board_tables import (
     boards_text,
     standings_rows,
 )
+from geval.reports.paper_table import VERDICT_HEADS, verdict_shares
 from geval.reports.report import JudgeResult, Report
 from geval.reports.words import SYMBOLS, in_a_sentence, notes_of, read_nothing
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
-from geval.texts.numbers import shown
+from geval.texts.numbers import shown, thin
 from geval.texts.program import command
 from geval.texts.spreadsheets import csv_line
 
@@ -22,6 +23,12 @@ CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
     "pairs", "ci_low", "ci_high", "human_score", "counted", "seen_by_search",
 )  # fmt: skip
+SHARE_HEADS = ("judge", *VERDICT_HEADS, "outputs")
+RHO_NOTE = (
+    "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those that"
+    " enter the summary-level average; in the rest, people or the judge gave every output the same"
+    " score. missing: outputs without a score. –: undefined, `--format json` says why."
+)
 # Columns of the terminal's tables.
 NUMBER_WIDTH, COUNT_WIDTHS = 5, {"documents": 10, "missing": 7}
 # Values of the column `counted`: how outputs count in a row's value.
@@ -84,7 +91,7 @@ def _comparison_lines(report: Report) -> Iterator[str]:
 
 def as_markdown(report: Report) -> str:
     """Return a table per criterion: judges by levels and coefficients."""
-    parts = [f"# {report.name}: scores and human ratings"]
+    parts, shares = [f"# {report.name}: scores and human ratings"], _rows_of_shares(report)
     for criterion in report.criteria:
         header = [
             "judge",
@@ -93,12 +100,11 @@ def as_markdown(report: Report) -> str:
             "missing",
         ]
         parts.append(f"\n## {criterion.criterion}\n")
-        parts.append("| " + " | ".join(header) + " |")
-        parts.append("|---" + "|---:" * (len(header) - 1) + "|")
-        parts.extend(
-            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result, report.levels)) + " |"
-            for result in criterion.judges
-        )
+        if criterion.has_pass_fail:
+            parts += _markdown_table(SHARE_HEADS, shares[criterion.criterion])
+        else:
+            rows = [_cells(result, report.levels) for result in criterion.judges]
+            parts += _markdown_table(header, rows)
         sentence = in_a_sentence(criterion)
         parts.append(f"\n**{criterion.verdict.label}.** {sentence[0].upper()}{sentence[1:]}")
         if nothing := read_nothing(criterion):
@@ -132,13 +138,18 @@ def as_text(report: Report) -> str:
             f" `{command(f'add_judge {report.project} NAME')}` and start it with"
             f" `{command(f'judge {report.project} --judge NAME')}`.\n"
         )
+    ranked = report.of_correlations.judges
+    named = " (r Pearson, rho Spearman, tau Kendall's tau-b)" if ranked else ""
     parts = [
-        f"{report.name}: how well judges agree with {report.options.human_score_in_words} (r"
-        " Pearson, rho Spearman, tau Kendall's tau-b)"
+        f"{report.name}: how well judges agree with {report.options.human_score_in_words}{named}"
     ]
+    shares = _rows_of_shares(report)
     for criterion in report.criteria:
-        rows = [_cells(result, report.levels) for result in criterion.judges]
-        parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
+        if criterion.has_pass_fail:
+            parts += _table_of_shares(criterion.criterion, shares[criterion.criterion])
+        else:
+            rows = [_cells(result, report.levels) for result in criterion.judges]
+            parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
         sentence = in_a_sentence(criterion)
         parts.append(
             f"Verdict: {criterion.verdict.label.lower()}. {sentence[0].upper()}{sentence[1:]}"
@@ -150,15 +161,31 @@ def as_text(report: Report) -> str:
         if nothing := read_nothing(criterion):
             parts.append(nothing)
     parts += [f"\n{result}" for result in report.labels]
-    parts.append(
-        "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
-        " that enter the summary-level average; in the rest, people or the judge gave every output"
-        " the same "
-        "score. missing: outputs without a score. –: undefined, `--format json` says why."
-    )
+    if ranked:
+        parts.append(RHO_NOTE)
     parts += boards_text(report.boards)
     parts += notes_of(report)
     return "\n".join(parts) + "\n"
+
+
+def _rows_of_shares(report: Report) -> dict[str, list[list[str]]]:
+    """Return rows of judges on pass or fail, by criterion."""
+    rows: dict[str, list[list[str]]] = {}
+    for row in verdict_shares(report):
+        cells = [f"{value} {interval}".rstrip() for value, interval in row.cells]
+        rows.setdefault(row.criterion, []).append([row.judge, *cells, thin(row.outputs)])
+    return rows
+
+
+def _table_of_shares(title: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a title and a row per judge of what it finds and keeps."""
+    columns = list(zip(SHARE_HEADS, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    lines = (
+        [cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])]
+        for cells in ([*SHARE_HEADS], *rows)
+    )
+    return [f"\n{title}", *("  ".join(line).rstrip() for line in lines)]
 
 
 def _text_table(
