@@ -117,7 +117,7 @@ TERMS: dict[str, Term] = {
         "Kendall's tau-b",
         "How much more often a judge orders two outputs as people do than the other way round;"
         " ties are left out.",
-        "Many ties inflate it: then read tie-calibrated pairwise accuracy.",
+        "Many ties inflate it: then read rho, and the share of tied pairs.",
         "Correlation",
     ),
     "level": Term(
@@ -170,19 +170,6 @@ TERMS: dict[str, Term] = {
         " better.",
         f"{ALT_TEST_EPSILON:g} is usual in place of experts, 0.1 in place of a crowd.",
         "One rater, and whether the judge can replace an annotator",
-    ),
-    "pairwise": Term(
-        "Tie-calibrated pairwise accuracy",
-        "The share of pairs of outputs that the judge orders as people do; a tie is right if"
-        " people tie too.",
-        "It is fair to judges with few and with many ties, unlike tau.",
-        "Ties, and how much of the scale is used",
-    ),
-    "soft_pairwise": Term(
-        "Soft pairwise accuracy",
-        "Whether the judge is as sure as people about which of two systems is better.",
-        "It takes several systems with rated outputs of the same documents.",
-        "Ties, and how much of the scale is used",
     ),
     "tied_pairs": Term(
         "Tied pairs",

@@ -105,8 +105,8 @@ def numbers(found: Any) -> Iterator[float]:
 
 
 OF_ALL = (
-    "pearson", "spearman", "kendall", "pearson_disattenuated", "pairwise_accuracy",
-    "soft_pairwise_accuracy", "ppi", "calibration", "length_bias", "writer_bias", "own_family",
+    "pearson", "spearman", "kendall", "pearson_disattenuated", "ppi", "calibration",
+    "length_bias", "writer_bias", "own_family",
 )  # fmt: skip
 OF_RATED = ("alt_test", "spearman_as_a_rater", "spread")
 

@@ -210,48 +210,6 @@ def ppi(human: Row, judge: Row, others: Row, weight: float | None) -> dict[str, 
             "hi": estimate + half}  # fmt: skip
 
 
-def tie_calibration(human: Table, judge: Table) -> dict[str, float]:
-    """Deutsch, Foster and Freitag (2023): the share of pairs in the right order, ties included, and
-    the same where scores that differ by no more than a threshold tie; the best threshold."""
-
-    def accuracy(epsilon: float) -> float:
-        shares = []
-        for x, y in zip(human, judge, strict=True):
-            pairs = list(itertools.combinations(range(len(x)), 2))
-            right = 0
-            for a, b in pairs:
-                apart = 0 if abs(y[a] - y[b]) <= epsilon else 1 if y[a] > y[b] else -1
-                right += apart == (x[a] > x[b]) - (x[a] < x[b])
-            shares.append(right / len(pairs))
-        return fmean(shares)
-
-    tried = [0.0, *(abs(a - b) for row in judge for a, b in itertools.combinations(row, 2))]
-    best = max(accuracy(epsilon) for epsilon in tried)
-    return {
-        "acc_eq": accuracy(0.0),
-        "acc_eq_star": best,
-        "epsilon": min(one for one in tried if accuracy(one) > best - 1e-12),
-    }
-
-
-def soft_pairwise(human: Table, judge: Table) -> float:
-    """Thompson et al. (2024), with all swaps of a document's two systems."""
-    systems, documents = range(len(human[0])), range(len(human))
-
-    def sureness(table: Table, a: int, b: int) -> Fraction:
-        apart = [Fraction(row[a]).limit_denominator(1000) - Fraction(row[b]).limit_denominator(1000)
-                 for row in table]  # fmt: skip
-        swaps = list(itertools.product((1, -1), repeat=len(documents)))
-        sums = [sum(s * d for s, d in zip(signs, apart, strict=True)) for signs in swaps]
-        return Fraction(sum(one >= sum(apart) for one in sums), len(swaps))
-
-    shares = [
-        1 - abs(sureness(human, a, b) - sureness(judge, a, b))
-        for a, b in itertools.combinations(systems, 2)
-    ]
-    return float(sum(shares) / len(shares))
-
-
 def davidson(wins: Table, ties: Table) -> dict[str, Any]:
     """Davidson (1970): the strengths and the parameter of ties at which what is expected is what
     was seen, by repeated scaling (the likelihood's own equations)."""
@@ -409,8 +367,6 @@ EXPECTED: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "ppi_mean": lambda given, _toy: ppi(
         given["human"], given["judge"], given["others"], given["lambda"]
     ),
-    "tie_calibrated_accuracy": lambda given, toy: tie_calibration(*_levels(toy, given["judge"])),
-    "soft_pairwise_accuracy": lambda given, toy: soft_pairwise(*_levels(toy, given["judge"])),
     "bradley_terry": lambda given, _toy: bradley_terry(given["wins"]),
     "davidson": lambda given, _toy: davidson(given["wins"], given["ties"]),
     "isotonic": lambda given, _toy: isotonic(given["judge"], given["human"]),

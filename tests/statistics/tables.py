@@ -12,7 +12,6 @@ from geval.statistics import (
     calibration,
     correlation,
     jackknife,
-    pairwise,
     ppi,
     projection,
     reliability,
@@ -110,14 +109,6 @@ def intraclass(ratings: FloatArray) -> reliability.Icc:
 
 def alt_test(ratings: FloatArray, judge: FloatArray, **more: Any) -> alternative.AltTest:
     return alternative.alt_test(Ratings.of_table(ratings), judge, **more)
-
-
-def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> pairwise.TieCalibration:
-    return pairwise.tie_calibrated_accuracy(*flat(human, judge))
-
-
-def soft_pairwise_accuracy(human: FloatArray, judge: FloatArray, **more: Any) -> Any:
-    return pairwise.soft_pairwise_accuracy(*flat(human, judge), **more)
 
 
 def ppi_table(human: FloatArray, judge: FloatArray) -> ppi.PpiTable:

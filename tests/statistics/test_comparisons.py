@@ -22,7 +22,6 @@ from tests.statistics.tables import (
     cross_validated_error,
     intraclass,
     permutation_test,
-    tie_calibrated_accuracy,
 )
 
 NAN = math.nan
@@ -99,15 +98,6 @@ def test_a_judge_that_copies_the_majority_may_replace_an_annotator_and_a_random_
     epsilon = alt_test(ratings, truth).smallest_epsilon
     assert epsilon is not None
     assert epsilon <= 0.1
-
-
-@given(TABLE)
-def test_tie_calibration_never_makes_it_worse(tables: tuple[FloatArray, ...]) -> None:
-    found = tie_calibrated_accuracy(tables[0], tables[1])
-
-    if found.accuracy.value is not None:
-        assert found.calibrated.value is not None
-        assert found.accuracy.value <= found.calibrated.value + 1e-12
 
 
 def test_prediction_powered_intervals_narrow_with_a_good_judge_and_not_with_a_bad_one() -> None:

@@ -1,4 +1,4 @@
-"""Errors, calibration, accuracy on pairs and biases of outputs that stand for different numbers of
+"""Errors, calibration and biases of outputs that stand for different numbers of
 others are those of a population in which each occurs as often; intervals leave out documents."""
 
 import itertools
@@ -23,14 +23,9 @@ from geval.statistics.calibration import (
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.jackknife import LeftOut, counting_by
 from geval.statistics.mean_gaps import mean_gap
-from geval.statistics.pairwise import (
-    soft_pairwise_accuracy,
-    tie_calibrated_accuracy,
-)
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import kish
-from tests.statistics.plain_definitions import pair_counts
 
 DOCUMENTS, SYSTEMS = 30, 4
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)
@@ -156,77 +151,6 @@ def test_mean_gaps_are_weighted_and_leave_out_documents(sample: Sample) -> None:
     assert found.mean == pytest.approx(by_hand(np.ones(120, dtype=bool)))
     assert found.interval.ends == pytest.approx(interval_by_hand(sample, by_hand))
     assert found.outputs == 120
-
-
-def accuracy_by_hand(sample: Sample, epsilon: float) -> float:
-    """Pair by pair, document by document."""
-    total, weight = 0.0, 0.0
-    for document in range(DOCUMENTS):
-        own = range(SYSTEMS * document, SYSTEMS * (document + 1))
-        right, pairs = 0.0, 0.0
-        for a, b in itertools.combinations(own, 2):
-            product = sample.weight[a] * sample.weight[b]
-            people = np.sign(np.round(sample.human[a] - sample.human[b], 9))
-            gap = sample.judge[a] - sample.judge[b]
-            judged = 0.0 if abs(gap) <= epsilon else np.sign(gap)
-            right += product * (people == judged)
-            pairs += product
-        of_document = float(np.mean([sample.weight[at] for at in own]))
-        total += of_document * right / pairs
-        weight += of_document
-    return total / weight
-
-
-def test_pairs_count_by_both_weights_and_documents_by_theirs(sample: Sample) -> None:
-    found = tie_calibrated_accuracy(sample.outputs, sample.human, sample.judge)
-
-    thresholds = {
-        abs(sample.judge[a] - sample.judge[b])
-        for document in range(DOCUMENTS)
-        for a, b in itertools.combinations(range(4 * document, 4 * document + 4), 2)
-    }
-    by_hand = {epsilon: accuracy_by_hand(sample, epsilon) for epsilon in {0.0, *thresholds}}
-    assert found.accuracy.value == pytest.approx(by_hand[0.0])
-    assert found.calibrated.value == pytest.approx(max(by_hand.values()))
-    assert found.epsilon is not None
-    assert accuracy_by_hand(sample, found.epsilon) == pytest.approx(found.calibrated.value)
-
-
-def test_documents_drawn_whole_have_the_accuracy_of_repeated_documents(
-    of_documents: Sample,
-) -> None:
-    counts = of_documents.counts[::SYSTEMS]
-    pairs = [
-        pair_counts(of_documents.human[four].tolist(), of_documents.judge[four].tolist())
-        for four in np.arange(120).reshape(DOCUMENTS, SYSTEMS)
-    ]
-    each = [(counts["C"] + counts["tied_both"]) / sum(counts.values()) for counts in pairs]
-
-    found = tie_calibrated_accuracy(of_documents.outputs, of_documents.human, of_documents.judge)
-
-    assert found.accuracy.value == pytest.approx(np.repeat(np.array(each, float), counts).mean())
-
-
-def certainty_by_hand(table: FloatArray, weight: FloatArray, signs: np.ndarray) -> list[float]:
-    found = []
-    for a, b in itertools.combinations(range(table.shape[1]), 2):
-        apart = weight * (table[:, a] - table[:, b])
-        found.append(float(np.mean(signs @ apart >= apart.sum() - 1e-7)))
-    return found
-
-
-def test_soft_pairwise_accuracy_is_of_weighted_documents() -> None:
-    rng = chance()
-    human, judge = np.round(rng.normal(size=(2, 24)), 2)
-    weight = rng.integers(1, 6, 8).astype(float)
-    signs = np.array(list(itertools.product((1, -1), repeat=8)))
-
-    found = soft_pairwise_accuracy(
-        Outputs.full(8, 3).weighted(np.repeat(weight, 3)), human, judge, rng=None
-    )
-
-    sure = [certainty_by_hand(side.reshape(8, 3), weight, signs) for side in (human, judge)]
-    assert found.value == pytest.approx(1 - np.abs(np.subtract(*sure)).mean())
 
 
 def partial_by_hand(judge: FloatArray, words: FloatArray, human: FloatArray) -> float:
@@ -377,8 +301,6 @@ def all_of(outputs: Outputs, human: FloatArray, judge: FloatArray, words: FloatA
         cross_validated_error(outputs, human, judge, rng=chance()),
         reliability_intervals(outputs, judge, human),
         mean_gap(both, scored - rated) if len(both) else None,
-        tie_calibrated_accuracy(outputs, human, judge),
-        soft_pairwise_accuracy(outputs, human, judge, rng=chance()),
         length_bias(outputs, human, judge, words, documents),
         family_bias(outputs, human, judge, own, ~own, documents),
         writer_bias(outputs, human, judge, own, ~own, documents),

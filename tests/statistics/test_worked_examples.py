@@ -35,8 +35,6 @@ from tests.statistics.tables import (
     mean_over_raters,
     percentile_interval,
     permutation_test,
-    soft_pairwise_accuracy,
-    tie_calibrated_accuracy,
     writer_bias,
 )
 
@@ -126,15 +124,6 @@ def ppi(given: dict[str, Any]) -> dict[str, float | None]:
     }
 
 
-def calibrated(given: dict[str, Any]) -> dict[str, float | None]:
-    found = tie_calibrated_accuracy(HUMAN, TOY[given["judge"]])
-    return {
-        "acc_eq": found.accuracy.value,
-        "acc_eq_star": found.calibrated.value,
-        "epsilon": found.epsilon,
-    }
-
-
 def with_ties(given: dict[str, Any]) -> dict[str, Any]:
     found = davidson(*(np.array(given[side], dtype=float) for side in ("wins", "ties")))
     return {"theta": list(found.strengths), "tie": found.tie}
@@ -193,10 +182,6 @@ OURS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "weighted_kappa": kappa,
     "alt_test": alternative,
     "ppi_mean": ppi,
-    "tie_calibrated_accuracy": calibrated,
-    "soft_pairwise_accuracy": lambda given: (
-        soft_pairwise_accuracy(HUMAN, TOY[given["judge"]]).value
-    ),
     "bradley_terry": lambda given: {
         "theta": list(bradley_terry(np.array(given["wins"], dtype=float)).strengths)
     },

@@ -296,12 +296,6 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
                 "ties_mislead": spread.ties_mislead,
             }
         ),
-        "pairwise_accuracy": {
-            "plain": estimate_json(analysis.pairwise.accuracy),
-            "tie_calibrated": estimate_json(analysis.pairwise.calibrated),
-            "epsilon": analysis.pairwise.epsilon,
-        },
-        "soft_pairwise_accuracy": estimate_json(analysis.soft_pairwise),
         "ppi": _ppi_json(analysis.ppi),
         "calibration": (
             None

@@ -53,11 +53,6 @@ from geval.statistics.jackknife import (
     no_interval,
     summary_interval,
 )
-from geval.statistics.pairwise import (
-    TieCalibration,
-    soft_pairwise_accuracy,
-    tie_calibrated_accuracy,
-)
 from geval.statistics.pass_fail import PassFail, missing_as_wrong, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.reliability import Gwet, Icc, cohen_kappa, gwet, intraclass
@@ -119,8 +114,6 @@ class JudgeAnalysis:
     nulls: tuple[NullJudge, ...]
     far_off: Estimate
     spread: Concentration | None
-    pairwise: TieCalibration
-    soft_pairwise: Estimate
     ppi: PpiTable
     calibration: CalibrationError | None
     reliability: tuple[ReliabilityBin, ...]
@@ -238,7 +231,6 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     coefficients = correlations(common, rated, scored)
     intervals = {c: summary_interval(common, coefficients.by_document[c]) for c in COEFFICIENTS}
     as_rated = outputs.unweighted
-    rng = np.random.default_rng(SEED)
     on_scale = _on_scale(scores[~np.isnan(scores)], judged.scale)
     agreeing, left_out = agreeing_ratings(outputs, judged.ratings)
     tested = agreeing if on_scale else None
@@ -286,10 +278,8 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         ),
         far_off=_far_off(common, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),
-        pairwise=tie_calibrated_accuracy(common, rated, scored),
-        soft_pairwise=soft_pairwise_accuracy(common, rated, scored, rng=rng),
         ppi=ppi_table(outputs.clustered, human, scores),
-        calibration=cross_validated_error(common.clustered, rated, scored, rng=rng),
+        calibration=cross_validated_error(common.clustered, rated, scored, rng=_fold_rng(common)),
         reliability=reliability(scored, rated, common.weight),
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
@@ -301,6 +291,17 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         filled_kappa=None if filled is None else weighted_kappa(outputs, human, filled),
         copied=_copied(judged),
     )
+
+
+def _fold_rng(outputs: Outputs) -> np.random.Generator:
+    """Return the generator that divides documents into folds of the calibration.
+
+    Reports used to draw a thousand signs for each document with all systems first, from 10 such
+    documents on. To skip these, 500 words of the generator each, keeps published errors equal.
+    """
+    whole = int((outputs.by_document() == outputs.systems).sum())
+    drawn = min(whole, 2000) if whole >= 10 and 2 <= outputs.systems <= 447 else 0
+    return np.random.Generator(np.random.PCG64(SEED).advance(500 * drawn))
 
 
 def _copied(judged: JudgeInput) -> int | None:
