@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 
 from geval.statistics.arrays import Ratings
-from geval.statistics.cache import once
 from geval.statistics.coefficients import ranks
 from geval.statistics.distributions import t_cdf, t_ppf, t_tail
 from geval.statistics.significance import benjamini_yekutieli
@@ -272,7 +271,6 @@ def _standard_errors(
     return np.where(varies, error, 0.0), np.maximum(1, clusters - 1)
 
 
-@once
 def _clusters(rater: IntArray, document: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rater of each cluster (a rater's ratings of a document), and the cluster of each
     rating."""

@@ -1,24 +1,17 @@
-"""Caches of results by the contents of their inputs, so that a report computes only what changed.
-
-`once` is for arrays that several judges on a criterion share, such as the ranks of people's mean
-ratings; `remembered` is for all other results of a report.
-"""
+"""A cache of results by the contents of their inputs, so that a report computes only what
+changed."""
 
 import hashlib
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
 
-Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
-# Few, as each may be as large as all outputs of a project.
-MOST_KEPT = 8
 # Tables are kept while nothing changes, so their digests are cached with them.
 _known: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
 # Of a report's parts, which are small: those of a few projects with all their judges.
@@ -40,36 +33,14 @@ def digest_of_array(array: np.ndarray) -> bytes:
     return _known[key][1]
 
 
-def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
-    """Cache a function's last results, by the contents of its arrays and the `repr` of its other
-    arguments.
-
-    It must depend on nothing else, and the arrays must not change afterwards. Returned arrays are
-    read-only.
-    """
-
-    def key(*args: Any, **kwargs: Any) -> bytes:
-        return digest_of(compute.__qualname__, _parts(args, kwargs))
-
-    @cached(LRUCache(MOST_KEPT), key=key, lock=threading.Lock())
-    @wraps(compute)
-    def cached_compute(*args: Inputs.args, **kwargs: Inputs.kwargs) -> Result:
-        result = compute(*args, **kwargs)
-        if isinstance(result, np.ndarray):
-            result.flags.writeable = False
-        return result
-
-    return cached_compute
-
-
-def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> Result:
-    """Return `compute(*arguments, **more)`, cached by its arguments.
+def remembered(compute: Callable[..., Result], *arguments: Any) -> Result:
+    """Return `compute(*arguments)`, cached by its arguments.
 
     Arrays count by their contents, which must not change afterwards, everything else by its `repr`;
     the function must depend on nothing else.
     """
     name = f"{compute.__module__}.{compute.__qualname__}"
-    return remembered_as(name, _parts(arguments, more), lambda: compute(*arguments, **more))
+    return remembered_as(name, arguments, lambda: compute(*arguments))
 
 
 def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]) -> Result:
@@ -121,12 +92,6 @@ def digest_of(name: str, parts: Iterable[Any]) -> bytes:
     digest = hashlib.blake2b(name.encode(), digest_size=16)
     _add(digest, parts)
     return digest.digest()
-
-
-def _parts(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return arguments as parts, not in pairs with their names: within a tuple an array counts by
-    its `repr`, which numpy shortens."""
-    return (*arguments, *(part for name in sorted(named) for part in (name, named[name])))
 
 
 def _add(digest: hashlib.blake2b, parts: Iterable[Any]) -> None:

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from geval.statistics.cache import once
 from geval.statistics.thresholds import TIES_MISLEAD
 from geval.statistics.types import FloatArray, IntArray
 
@@ -81,7 +80,6 @@ def _standardised(
     return np.asarray(centred)
 
 
-@once
 def ranks(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Return the rank of each value, from 1; equal ones share the mean of theirs. With weights: the
     weight below each value, plus half of the weight at it.
@@ -160,7 +158,6 @@ class Concordance(NamedTuple):
         return min(max(self.surplus / untied, -1.0), 1.0)
 
 
-@once
 def concordance(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Concordance:
     """Return the pairs of two vectors; shape (values,) each, nothing missing."""
     (of_x, at_x), (of_y, at_y) = (np.unique(side, return_inverse=True) for side in (x, y))
