@@ -106,8 +106,8 @@ class VerdictRow:
     `missing_outputs` is how many more rated outputs a verdict needs, `spot_checks` how many new
     outputs people should check. `instructed` has the judges that a text can instruct, with the
     effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
-    cannot have one, and `other_view` is that view's query string. Where the verdict is by an
-    expert's labels, `shares` are what the judge finds and keeps with the counts `passing`, or its
+    cannot have one, and `other_view` is that view's query string. Where the verdict is by
+    labels, `shares` are what the judge finds and keeps with the counts `passing`, or its
     weighted kappa.
     """
 

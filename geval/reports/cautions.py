@@ -130,5 +130,7 @@ def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:
 def many_ties(criterion: CriterionResult) -> list[tuple[str, float]]:
     """Return (judge, share of tied pairs) where so many are tied that tau should be read together
     with pairwise accuracy."""
+    if criterion.has_pass_fail:
+        return []
     spreads = [(result.judge, result.analysis.spread) for result in criterion.judges]
     return [(judge, spread.tie_rate) for judge, spread in spreads if spread and spread.ties_mislead]

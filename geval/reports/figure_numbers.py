@@ -12,6 +12,7 @@ from geval.reports.drawings.numbers import (
     SystemMeans,
     Tally,
 )
+from geval.reports.expert_words import with_brackets
 from geval.reports.figures import PEOPLE, Subject
 from geval.reports.report import JudgeResult
 from geval.reports.words import SYMBOLS
@@ -37,6 +38,8 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
     result, criterion = subject.result, subject.criterion
     best = result.best or result.judges[0]
     sides, people, values = _sides(subject)
+    # Of pass or fail nothing is drawn whose axis is a correlation.
+    has_ranks = not result.has_pass_fail
     return CriterionNumbers(
         pk=criterion.pk,
         name=criterion.name,
@@ -45,7 +48,7 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
         documents=result.documents,
         judges=tuple(_judge(subject, judge) for judge in result.judges),
         best=best.pk,
-        sides=tuple(sides),
+        sides=tuple(sides) if has_ranks else (),
         people=tuple(people),
         human_label=subject.result.options.human_score_label,
         pairs=_pairs(subject, values),
@@ -53,7 +56,7 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
             f"{result.options.level.capitalize()}-level {SYMBOLS[result.options.coefficient]} with"
             f" {result.options.human_score_in_words}"
         ),
-        forest=forest_lines(result),
+        forest=forest_lines(result) if has_ranks else (),
         bar=lowest_near_one_rater(result),
         is_weighted=result.weights is not None,
         freedom=result.freedom,
@@ -65,13 +68,17 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
     options, analysis = subject.result.options, judge.analysis
     compared = ~np.isnan(human) & ~np.isnan(scores)
     interval = judge.intervals[options.coefficient]
-    value = f"{SYMBOLS[options.coefficient]} {shown(judge.shown(options))}"
+    correlation = f"{shown(judge.shown(options))} {in_brackets(analysis.shown)}".rstrip()
+    value = f"{SYMBOLS[options.coefficient]} {correlation}"
+    half_width = None if interval.width is None else interval.width / 2
+    if analysis.passing:
+        value, half_width = f"kappa {with_brackets(analysis.passing.kappa)}", None
     tile = _tile(subject, analysis.on_scale, human[compared], scores[compared])
     return JudgeNumbers(
         pk=judge.pk,
         name=judge.named,
         on_scale=analysis.on_scale,
-        correlation=f"{value} {in_brackets(analysis.shown)}".rstrip(),
+        correlation=value,
         outputs=int(compared.sum()),
         gap=subject.outputs.part(compared).mean((scores - human)[compared])
         if compared.any()
@@ -81,7 +88,7 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
         calibration=_calibration(subject, scores) if analysis.on_scale else (),
         systems=_systems(subject, scores, compared),
         documents=judge.correlations.documents_used,
-        half_width=None if interval.width is None else interval.width / 2,
+        half_width=half_width,
         tile=tile,
         human_tallies=_tallies(human[compared]),
         tallies=_tallies(scores[compared]),

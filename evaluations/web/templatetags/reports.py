@@ -1,5 +1,6 @@
 """Template tags for pages of the report and links to related pages."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from evaluations.models import GapCause, Project
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
+from geval.reports.report import CriterionResult
 
 register = template.Library()
 # Key, name and page of each part.
@@ -47,6 +49,12 @@ def report_part(request: HttpRequest) -> str:
     match = request.resolver_match
     name = match.view_name.removeprefix("evaluations:") if match else ""
     return next((key for key, _name, page in PARTS if page == name), "")
+
+
+@register.filter
+def without_pass_fail(criteria: Iterable[CriterionResult]) -> list[CriterionResult]:
+    """Return the criteria whose judges have correlations."""
+    return [criterion for criterion in criteria if not criterion.has_pass_fail]
 
 
 @register.simple_tag
