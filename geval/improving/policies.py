@@ -111,6 +111,11 @@ def policy(
         of_field = values_of_outputs(parts.data, by, content.fields[by]) if by else ()
     about, today = criterion_in(parts, criterion or ""), judge_in(parts, judge or "")
     then, data = judge_named(parts.judges, second) if second else None, parts.data
+    if not about.scale.is_ordered:
+        raise InputError(
+            f"The labels of {about.name} have no order, so nothing can be promised of a distance or"
+            " a pass mark. If they have one, pass what geval.measure gives with order=[…]."
+        )
     for each in filter(None, (today, then)):
         if (about.pk, each.pk) not in data.judges:
             raise InputError(f"{each.name} has no scores on {about.name}.")

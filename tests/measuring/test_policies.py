@@ -54,6 +54,12 @@ def ratings(documents: int = 150) -> list[dict[str, Any]]:
     return rows
 
 
+KINDS = [
+    {"doc": f"d{number}", "sys": "s", "human": kind, "judge": kind}
+    for number, kind in enumerate(["joy", "anger", "fear"] * 20)
+]
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "distance", "bound"),
     [
@@ -361,6 +367,8 @@ def test_who_wrote_it_alone_promises_nothing() -> None:
         (labels(40), "few false passes", {"second": "judge", "judge": None}, "first judge"),
         (labels(40), "few false passes", {"second": ["judge"]}, "one judge"),
         (labels(40), "few false passes", {"price": "x"}, "price"),
+        (KINDS, "few false passes", {}, "labels of quality have no order"),
+        (KINDS, "within 0.5", {}, "labels of quality have no order"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
