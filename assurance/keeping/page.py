@@ -13,19 +13,13 @@ from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Criterion, Judge, LockedDocuments, Score
 from evaluations.models import Policy as PolicyRow
 from evaluations.reports.judge_costs import costs_of
-from geval.improving.policy import (
-    CurvePoint,
-    Policy,
-    ends_of_share,
-    locked_word,
-    percents,
-)
+from geval.improving.policy import CurvePoint, Policy
 from geval.improving.promises import PromiseKind, possible_promises
 from geval.improving.proving import all_looks_used
 from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
 from geval.reports.drawings.rendering import as_page_part
 from geval.reports.drawings.shapes import WIDTH, Drawing
-from geval.texts.numbers import money, thin, with_decimals
+from geval.texts.numbers import in_percents, money, percents, thin
 
 NAMES = {"random": "random checks", "length": "length alone", "who wrote it": "who wrote it"}
 
@@ -42,14 +36,8 @@ class PolicyAnswer:
         return cls(policy, Policy.from_dict(policy.content))
 
     @property
-    def question(self) -> str:
-        """What was asked: the promise, and the second judge."""
-        second = self.result.second
-        return f"{self.result.promise}, then {second}" if second else str(self.result.promise)
-
-    @property
-    def locked_word(self) -> str:
-        return locked_word(self.result.is_locked)
+    def is_share(self) -> bool:
+        return self.result.promise.bound is not None
 
     @property
     def kept(self) -> tuple[str, str, str, str] | None:
@@ -65,12 +53,8 @@ class PolicyAnswer:
         }
 
     @property
-    def is_share(self) -> bool:
-        return self.result.promise.bound is not None
-
-    @property
-    def with_random(self) -> list[str]:
-        """The errors left in all outputs, and with as many checks at random."""
+    def left(self) -> list[str]:
+        """The errors left in all outputs, with as many checks at random, and without a policy."""
         return [percents(share) for share in self.result.remaining or ()]
 
     @property
@@ -102,21 +86,20 @@ class PolicyAnswer:
         """The error by coverage; None without a curve."""
         lines: dict[str, list[ErrorPoint]] = {}
         for point in sorted(self.result.curve, key=lambda point: point.coverage):
-            if point.error is not None:
-                ends = point.error_low, point.error_high
-                lines.setdefault(point.confidence, []).append(
-                    ErrorPoint(point.coverage, point.error, *ends)
-                )
+            if drawn := self._drawn(point):
+                lines.setdefault(point.confidence, []).append(drawn)
         if not lines.get("policy"):
             return None
-        kept = self.result.kept
+        finding = "No share of answers is shown to keep the promise"
+        if self.kept:
+            finding = f"Keeping {self.kept[0]} of answers is shown to keep the promise"
         return kept_errors(
             KeptErrors("this policy", lines["policy"]),
             [KeptErrors(NAMES[name], lines[name]) for name in NAMES if name in lines],
             promised=self.result.promise.bound or 0.0,
-            kept=kept.coverage if kept else None,
+            kept=self.result.kept.coverage if self.result.kept else None,
             is_share=self.is_share,
-            title=self._finding,
+            title=finding,
             width=WIDTH,
         )
 
@@ -125,23 +108,19 @@ class PolicyAnswer:
         drawn = self.drawing
         return mark_safe(as_page_part(drawn)) if drawn else ""  # noqa: S308 - escaped there
 
-    @property
-    def _finding(self) -> str:
-        if self.kept is None:
-            return "No share of answers is shown to keep the promise"
-        return f"Keeping {self.kept[0]} of answers is shown to keep the promise"
+    def _drawn(self, point: CurvePoint) -> ErrorPoint | None:
+        if point.error is None:
+            return None
+        by_first = point.by_first if self.result.second else None
+        return ErrorPoint(
+            point.coverage, point.error, point.error_low, point.error_high, by_first
+        )
 
     def _figures(self, point: CurvePoint) -> tuple[str, str, str, str]:
-        coverage = percents(point.coverage), ends_of_share(point.coverage_low, point.coverage_high)
-        low, high = point.error_low, point.error_high
-        if point.error is None:
-            return *coverage, "–", ""
-        if self.is_share:
-            return *coverage, percents(point.error), ends_of_share(low, high)
-        ends = (
-            "" if low is None or high is None else f"[{with_decimals(low)}, {with_decimals(high)}]"
-        )
-        return *coverage, with_decimals(point.error), ends
+        drawn = self._drawn(point)
+        error, interval = drawn.written(is_share=self.is_share) if drawn else ("–", "")
+        ends = in_percents(point.coverage_low, point.coverage_high)
+        return percents(point.coverage), ends, error, interval
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def _count_look(locked: LockedDocuments, result: Policy, by: Any) -> None:
         by=name_of(by),
         judge=result.judge,
         criterion=result.criterion,
-        title=f"{POLICY}{result.promise}" + (f", then {result.second}" if result.second else ""),
+        title=f"{POLICY}{result.question}",
         outcome="kept" if kept else "cannot promise",
         documents=result.locked,
         candidate=kept.error if kept else None,

@@ -156,9 +156,8 @@ def _take_look(question: PolicyQuestion, lock: LockFile, result: Policy) -> None
     Raises:
         ImproveError: all looks are used.
     """
-    title = f"{result.promise}, then {result.second}" if result.second else str(result.promise)
     about = {"judge": result.judge, "criterion": result.criterion, "change": "policy",
-             "title": title}  # fmt: skip
+             "title": result.question}  # fmt: skip
     kept = result.kept
     look = LookResult(
         measure="policy", outcome="kept" if kept else "cannot promise", documents=result.locked,

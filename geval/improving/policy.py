@@ -5,22 +5,19 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
+
+from pydantic import BeforeValidator, TypeAdapter
 
 from geval.improving.promises import Promise, PromiseKind, parse_promise
 from geval.statistics.risk_control import Point
 from geval.statistics.scales import short
 from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, INTERVAL_DOCUMENTS
-from geval.texts.numbers import counted, money, thin, with_decimals
+from geval.texts.numbers import counted, in_percents, money, percents, thin, with_decimals
 
 TOO_FEW = "too few {}s are rated"
 # A share of outputs that is printed as 0.
 LITTLE = 0.005
-# What answers that were stored earlier do not have.
-LATER: Mapping[str, Any] = {
-    "second": "", "kept_by_first": None, "second_calibration": (), "mark": None,
-    "second_mark": None, "unit": "document", "valueless": 0,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,10 +25,11 @@ class CurvePoint:
     """The coverage and the error on locked documents of a threshold, for the `policy`, for `random`
     checks, or for a confidence that knows only the `length` or `who wrote it`.
 
+    The first judge keeps `by_first` of the outputs, and the second one the rest of `coverage`.
     `error` is a share of the `outputs` where an error is possible, or (as one person) in points
     that answers are farther from people than one person; each of its ends errs in at most 5 %.
     `remaining` is the share of errors in all outputs, if people are right; None where an error is
-    no share. `threshold` is None where all answers are kept.
+    no share. `threshold` is None where all answers are kept, as without a policy.
     """
 
     confidence: str
@@ -39,6 +37,7 @@ class CurvePoint:
     coverage: float
     coverage_low: float
     coverage_high: float
+    by_first: float
     error: float | None
     error_low: float | None
     error_high: float | None
@@ -47,46 +46,27 @@ class CurvePoint:
 
     @classmethod
     def of(
-        cls, confidence: str, point: Point, *, coverage: float | None, rated: int, is_share: bool
+        cls, confidence: str, point: Point, *, rated: int, is_share: bool, drawn: float = 1.0
     ) -> Self:
         """
         Args:
-            coverage: where only so much is kept, drawn at random.
             rated: locked outputs with ratings and answers, kept or not.
+            drawn: the share of what the threshold keeps that is kept at random.
         """
-        threshold = point.threshold if math.isfinite(point.threshold) else None
-        of, drawn = point.error, 1.0 if coverage is None else coverage
+        of = point.error
         remaining = drawn * (of.value or 0.0) * of.outputs / max(1, rated) if is_share else None
         return cls(
-            confidence, threshold, point.coverage if coverage is None else coverage,
-            point.coverage_low, point.coverage_high, of.value, of.low, of.high, of.outputs,
+            confidence,
+            point.threshold if math.isfinite(point.threshold) else None,
+            drawn * point.coverage,
+            drawn * point.coverage_low,
+            drawn * point.coverage_high,
+            drawn * point.by_first,
+            of.value,
+            of.low,
+            of.high,
+            of.outputs,
             remaining,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class KeptFails:
-    """Kept answers that fail an output, of which few false passes promises nothing: their `share`
-    of locked outputs, and the share of them that people pass, with its interval, by the rated
-    `outputs` (None without)."""
-
-    share: float
-    wrong: float | None
-    low: float | None
-    high: float | None
-    outputs: int
-
-    @property
-    def sentence(self) -> str:
-        count = thin(1000 * self.share)
-        if self.wrong is None:
-            shown = "nobody rated these"
-        else:
-            shown = f"people pass {percents(self.wrong)} {ends_of_share(self.low, self.high)}"
-            shown = f"{shown.rstrip()} of these"
-        return (
-            f"Its fails are outside the promise: of 1,000 outputs it fails {count}, and {shown}."
-            " Let people check its fails."
         )
 
 
@@ -104,33 +84,35 @@ class OutputDecision(NamedTuple):
     is_kept: bool
 
 
+def _promise(value: Any) -> Any:
+    return parse_promise(value) if isinstance(value, str) else value
+
+
 @dataclass(frozen=True)
 class Policy:
     """Which answers of a judge on a criterion are kept: those with at least some `confidence`;
     where it has less, those of a `second` judge ("" for none). People are asked about the rest.
 
-    `kept` is the point of the curve that is promised, `kept_by_first` the share of outputs that the
-    first judge decides; None where nothing can be promised: then `reason` says why, or
-    `more_documents` that have to be rated. `fails` are kept answers that the promise leaves out;
-    None where it has none. `mark` and `second_mark` are the scores from which each judge passes an
-    output, None on other scales. `calibration` are scores and what they are worth on people's
-    scale, where these values are kept; `second_calibration` those of the second judge. `training`
-    and `locked` count rated documents, or groups of them; without `is_locked` these were only held
-    out, for one question. `curve` has rows for a data frame, as has `outputs`, with each decision.
-    `unit` is what these are called, "document" or "group".
-    `by_value` has what is kept of the locked documents of each value of `field`; `small` values
-    have fewer than INTERVAL_DOCUMENTS rated ones, and `valueless` locked outputs no value.
-    `seconds` and `price` are those of a rating.
+    `kept` is the point of the curve that is promised; None where nothing can be promised: then
+    `reason` says why, or `more_documents` that have to be rated. `fails` are kept answers that fail
+    an output, where the promise leaves them out: their error is that people pass it. `mark` and
+    `second_mark` are the scores from which each judge passes an output, None on other scales.
+    `calibration` are scores and what they are worth on people's scale, where these values are kept;
+    `second_calibration` those of the second judge. `training` and `locked` count rated documents,
+    or groups of them, as `unit` says; without `is_locked` these were only held out, for one
+    question. `curve` has rows for a data frame, as has `outputs`, with each decision. `by_value`
+    has what is kept of the locked documents of each value of `field`; `small` values have fewer
+    than INTERVAL_DOCUMENTS rated ones, and `valueless` locked outputs no value. `seconds` and
+    `price` are those of a rating.
     """
 
     criterion: str
     judge: str
     second: str
-    promise: Promise
+    promise: Annotated[Promise, BeforeValidator(_promise)]
     confidence: str
     kept: CurvePoint | None
-    kept_by_first: float | None
-    fails: KeptFails | None
+    fails: CurvePoint | None
     mark: float | None
     second_mark: float | None
     reason: str
@@ -146,11 +128,11 @@ class Policy:
     small: int
     valueless: int
     unit: str
-    outputs: tuple[OutputDecision, ...] = dataclasses.field(repr=False)
     ratings_per_output: float
     seconds: float | None
     price: float | None
     notes: tuple[str, ...]
+    outputs: tuple[OutputDecision, ...] = dataclasses.field(default=(), repr=False)
 
     @property
     def is_promised(self) -> bool:
@@ -163,15 +145,19 @@ class Policy:
         go to them."""
         outputs = 1000 * (1 - self.kept.coverage) if self.kept else 1000.0
         ratings = outputs * self.ratings_per_output
-        asks_second = self.second and self.kept_by_first is not None
         return {
             "calls": 1000 if self.kept else 0,
-            "second_calls": 1000 * (1 - (self.kept_by_first or 0.0)) if asks_second else 0,
+            "second_calls": 1000 * (1 - self.kept.by_first) if self.kept and self.second else 0,
             "outputs": outputs,
             "ratings": ratings,
             "minutes": None if self.seconds is None else ratings * self.seconds / 60,
             "money": None if self.price is None else ratings * self.price,
         }
+
+    @property
+    def question(self) -> str:
+        """What was asked: the promise, and the second judge."""
+        return f"{self.promise}, then {self.second}" if self.second else str(self.promise)
 
     @property
     def more_in_words(self) -> str:
@@ -187,9 +173,9 @@ class Policy:
         judges = f"{self.judge}, then {self.second}" if self.second else self.judge
         about = f"{judges} on {self.criterion}"
         if self.kept is not None:
-            ends = self.kept.coverage_low, self.kept.coverage_high
+            ends = in_percents(self.kept.coverage_low, self.kept.coverage_high)
             whose = "their" if self.second else "its"
-            kept = f"{percents(self.kept.coverage)} {ends_of_share(*ends)}".rstrip()
+            kept = f"{percents(self.kept.coverage)} {ends}".rstrip()
             return f"{about}: keep {kept} of {whose} answers; {self.promise.sentence}."
         if self.more_documents is not None:
             more = self.more_in_words
@@ -207,14 +193,8 @@ class Policy:
         if self.kept is not None:
             yield f"Error of what is kept: {self.error_of(self.kept)}."
             yield self.rule
-            yield f"Of 1,000 outputs, {self._effort()}."
-            if self.fails is not None:
-                yield self.fails.sentence
-            if left := self.remaining:
-                yield (
-                    f"{self.promise.error_name} left in all outputs, if people are right:"
-                    f" {percents(left[0])}; with as many checks at random {percents(left[1])}."
-                )
+            yield f"1,000 outputs take {self._effort()}."
+            yield from filter(None, (self.about_fails, self.beside))
         else:
             whole_curve = [each for each in self.curve if each.confidence == "policy"]
             for each in (*whole_curve[:1], *whole_curve[1:][-1:]):
@@ -225,18 +205,45 @@ class Policy:
         for value, point in self.by_value.items():
             error = "no error can be shown" if point.error is None else self.error_of(point)
             yield f"{self.field} {value}: keeps {percents(point.coverage)}; error {error}."
+        yield from self.not_shown
+        yield self.proven_on
+        yield from self.notes
+
+    @property
+    def not_shown(self) -> Iterator[str]:
+        """Which values of the field have no line of their own, as sentences."""
         if self.small:
             yield (
                 f"Not shown: {counted(self.small, 'value')} of {self.field} with fewer than"
-                f" {INTERVAL_DOCUMENTS} rated {locked_word(self.is_locked)} {self.unit}s."
+                f" {INTERVAL_DOCUMENTS} rated {self._locked_word} {self.unit}s."
             )
         if self.valueless:
             yield (
                 f"Not shown: {counted(self.valueless, 'output')} without a value of {self.field}."
             )
+
+    @property
+    def proven_on(self) -> str:
+        """How many documents chose and proved, as a sentence."""
         training = counted(self.training, f"training {self.unit}")
-        yield f"{training}, {self.locked} {locked_word(self.is_locked)}."
-        yield from self.notes
+        return f"{training}, {thin(self.locked)} {self._locked_word}."
+
+    @property
+    def _locked_word(self) -> str:
+        return "locked" if self.is_locked else "held out"
+
+    @property
+    def about_fails(self) -> str:
+        """What kept answers are outside the promise, as a sentence; empty where none are."""
+        if self.fails is None:
+            return ""
+        shown = "nobody rated these"
+        if self.fails.error is not None:
+            shown = f"people pass {self.error_of(self.fails)} of these"
+        return (
+            f"Its fails are outside the promise: of 1,000 outputs it fails"
+            f" {thin(1000 * self.fails.coverage)}, and {shown}. Let people check its fails."
+        )
 
     @property
     def rule(self) -> str:
@@ -252,7 +259,7 @@ class Policy:
         sure = f"{self.confidence}, {with_decimals(self.kept.threshold, 3)} or more"
         if not self.second:
             return f"Keep answers by confidence ({sure}); ask people about the others."
-        first = self.kept_by_first or 0.0
+        first = self.kept.by_first
         alone = f" {self.judge} decides next to nothing: ask for a promise by {self.second} alone."
         return (
             f"Keep answers by confidence ({sure}): {percents(first)} are the first judge's. Ask"
@@ -270,30 +277,43 @@ class Policy:
         )
 
     @property
-    def remaining(self) -> tuple[float, float] | None:
-        """The share of errors left in all outputs, and with as many checks at random; None without
-        a promise, and where an error is no share."""
+    def remaining(self) -> tuple[float, float, float] | None:
+        """The share of errors left in all outputs, with as many checks at random, and without a
+        policy, where all answers are kept; None without a promise, and where an error is no
+        share."""
         if self.kept is None or self.kept.remaining is None:
             return None
         whole = next(point for point in reversed(self.curve) if point.confidence == "policy")
-        return self.kept.remaining, (whole.remaining or 0.0) * self.kept.coverage
+        everything = whole.remaining or 0.0
+        return self.kept.remaining, everything * self.kept.coverage, everything
+
+    @property
+    def beside(self) -> str:
+        """What is left beside random checks and no policy, as a sentence; empty where nothing can
+        be compared."""
+        if self.remaining is None:
+            return ""
+        left, drawn, everything = map(percents, self.remaining)
+        return (
+            f"{self.promise.error_name} left in all outputs, if people are right: {left}; with as"
+            f" many checks at random {drawn}; without a policy {everything}."
+        )
 
     def error_of(self, point: CurvePoint) -> str:
         """Format the error of a point."""
         return error_of(self.promise, point.error or 0.0, point.error_low, point.error_high)
 
     def _effort(self) -> str:
-        effort = self.per_1000
-        outputs, ratings = (thin(effort[name] or 0.0) for name in ("outputs", "ratings"))
-        parts = [f"{outputs} go to people ({ratings} ratings"]
+        effort = {name: amount or 0.0 for name, amount in self.per_1000.items()}
+        parts = [f"{counted(round(effort['ratings']), 'rating')}"]
+        if self.seconds is not None:
+            parts.append(f"{thin(effort['minutes'])} minutes")
+        if self.price is not None:
+            parts.append(money(effort["money"]))
+        calls = f"{thin(effort['calls'])} calls of {self.judge}"
         if self.second:
-            second = thin(effort["second_calls"] or 0.0)
-            parts = [f"{second} go to {self.second}, and {parts[0]}"]
-        if (minutes := effort["minutes"]) is not None:
-            parts.append(f"{thin(minutes)} minutes")
-        if (amount := effort["money"]) is not None:
-            parts.append(money(amount))
-        return f"{', '.join(parts)})"
+            calls = f"{calls}, {thin(effort['second_calls'])} of {self.second}"
+        return f"{calls}, and {thin(effort['outputs'])} go to people ({', '.join(parts)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, with rows for the curve and for all outputs."""
@@ -307,27 +327,16 @@ class Policy:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` wrote, without outputs."""
-        kept, fails, points = content["kept"], content["fails"], content["by_value"]
-        read: dict[str, Any] = {
-            "promise": parse_promise(content["promise"]),
-            "kept": kept and CurvePoint(**kept),
-            "fails": fails and KeptFails(**fails),
-            "curve": tuple(CurvePoint(**row) for row in content["curve"]),
-            "by_value": {value: CurvePoint(**row) for value, row in points.items()},
-            "outputs": (),
-        }
-        names = {each.name for each in dataclasses.fields(cls)} - read.keys()
-        return cls(**read, **{name: {**LATER, **content}[name] for name in names})
+        """Return what `to_dict` wrote.
+
+        Raises:
+            ValueError: it is no such answer.
+        """
+        return TypeAdapter(cls).validate_python(content)
 
     def to_json(self) -> str:
         """Return the same as `to_dict`."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-
-
-def locked_word(is_locked: bool) -> str:
-    """Return what documents are called that prove a promise."""
-    return "locked" if is_locked else "held out"
 
 
 def more_to_rate(count: int, unit: str = "document", *, least: bool = False) -> str:
@@ -343,22 +352,10 @@ def more_to_rate(count: int, unit: str = "document", *, least: bool = False) -> 
     return f"{about} {counted(count, f'more rated {unit}')}"
 
 
-def percents(share: float) -> str:
-    """Format a share in percents, with a decimal where it is small."""
-    return f"{100 * share:.{1 if share < 0.1 else 0}f} %"
-
-
-def ends_of_share(low: float | None, high: float | None) -> str:
-    """Format an interval of shares; empty where there is none."""
-    if low is None or high is None or low == high:
-        return ""
-    return f"[{percents(low)}, {percents(high)}]"
-
-
 def error_of(promise: Promise, error: float, low: float | None, high: float | None) -> str:
     """Format an error of kept answers with its interval: a share, or points."""
     if promise.kind != PromiseKind.ONE_PERSON:
-        return f"{percents(error)} {ends_of_share(low, high)}".rstrip()
+        return f"{percents(error)} {in_percents(low, high)}".rstrip()
     shown = ", ".join(with_decimals(end) for end in (low, high) if end is not None)
     brackets = f" [{shown}]" if shown else ""
     return f"{with_decimals(error)}{brackets} points farther from people than one person"

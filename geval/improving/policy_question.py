@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from geval.improving.confidence import ConfidenceRule, JudgeScores, choose_confidence
-from geval.improving.policy import TOO_FEW, CurvePoint, KeptFails, OutputDecision, Policy
+from geval.improving.policy import TOO_FEW, CurvePoint, OutputDecision, Policy
 from geval.improving.promises import (
     PolicyError,
     Promise,
@@ -179,8 +179,8 @@ class PolicyQuestion:
             controlled = control(stakes, error=error)
             reason, more = self._why_not(controlled, error)
         at = controlled.proven
-        kept = None if at is None else self._named("policy", controlled.curve[at])
-        by_value, small = self._by_value(stakes, kept)
+        kept = None if at is None else self._point(controlled.curve[at])
+        by_value, small, valueless = self._by_value(stakes, kept)
         return Policy(
             criterion=self.criterion.name,
             judge=self.first.judge.label,
@@ -188,7 +188,6 @@ class PolicyQuestion:
             promise=self.promise,
             confidence=self.answers.rule.name,
             kept=kept,
-            kept_by_first=None if kept is None else self._kept_by_first(stakes, kept),
             fails=self._fails(stakes, kept),
             mark=self.answers.losses.mark,
             second_mark=self.seconds.losses.mark if self.seconds else None,
@@ -203,7 +202,7 @@ class PolicyQuestion:
             field=self.field,
             by_value=by_value,
             small=small,
-            valueless=self._valueless(kept),
+            valueless=valueless,
             unit=self._unit,
             outputs=tuple(self._decisions(kept)),
             ratings_per_output=float(counts[counts > 0].mean()) if counts.any() else 1.0,
@@ -216,12 +215,6 @@ class PolicyQuestion:
     def _varies(self) -> bool:
         sides = [side.scores for side in (self.answers, self.seconds) if side is not None]
         return any(len(np.unique(scores[~np.isnan(scores)])) > 1 for scores in sides)
-
-    def _kept_by_first(self, stakes: Stakes, kept: CurvePoint) -> float:
-        """Return the share of locked outputs that the first judge decides."""
-        answered = stakes.locked & ~np.isnan(stakes.surest)
-        sure = stakes.confidence[answered] >= _least(kept)
-        return float(sure.sum() / max(1, answered.sum()))
 
     def _lacking(self) -> int | None:
         """Return how many more documents have to be rated before anything can be tested."""
@@ -243,106 +236,93 @@ class PolicyQuestion:
             return (NULL_AS_GOOD if least < (self.promise.bound or 0.0) else NOT_GOOD_ENOUGH), None
         return TOO_NEAR, max(1, int(np.ceil(needed / self.share)) - sum(self.rated))
 
-    def _named(
+    def _point(
         self,
-        name: str,
         point: Point,
-        coverage: float | None = None,
-        of: np.ndarray | None = None,
+        name: str = "policy",
+        *,
+        drawn: float = 1.0,
+        among: np.ndarray | None = None,
     ) -> CurvePoint:
-        part = self.locked if of is None else of
-        rated = int((part & self._rated).sum())
+        part = self.locked if among is None else among
         return CurvePoint.of(
-            name, point, coverage=coverage, rated=rated, is_share=self.promise.bound is not None
+            name,
+            point,
+            rated=int((part & self._rated).sum()),
+            is_share=self.promise.bound is not None,
+            drawn=drawn,
         )
 
     def _curve(self, controlled: Controlled) -> Iterator[CurvePoint]:
         """Yield the policy's points, and those of confidences that know nothing."""
-        for point in controlled.curve:
-            yield self._named("policy", point)
+        yield from map(self._point, controlled.curve)
         if not controlled.curve:
             return
         for point in controlled.curve[:-1]:
-            yield self._named("random", controlled.curve[-1], point.coverage)
+            yield self._point(controlled.curve[-1], "random", drawn=point.coverage)
         nulls = {"length": -self.data.words}
         if self.data.outputs.systems > 1:
             nulls["who wrote it"] = self.answers.losses.confidence_by_system
         for name, values in nulls.items():
             stakes = self._stakes(values)
             for threshold in thresholds_of(stakes.confidence[stakes.training])[:-1]:
-                yield self._named(name, point_at(stakes, threshold, stakes.locked))
+                yield self._point(point_at(stakes, threshold, stakes.locked), name)
 
     def _by_value(
         self, stakes: Stakes, kept: CurvePoint | None
-    ) -> tuple[dict[str, CurvePoint], int]:
-        """Return what is kept of the locked documents of each value, those with most first, and of
-        how many values there are too few rated ones.
+    ) -> tuple[dict[str, CurvePoint], int, int]:
+        """Return what is kept of the locked documents of each value, those with most first; of how
+        many values there are too few rated ones; and how many outputs have no value.
 
         Raises:
             PolicyError: too many values have enough of them.
         """
         if kept is None or not self.field:
-            return {}, 0
-        threshold, rated = _least(kept), self._rated
+            return {}, 0, 0
         of_field = np.array(self.of_field, dtype=object)
         parts = {
-            value: stakes.locked & (of_field == value)
-            for value in dict.fromkeys(self.of_field)
-            if value
+            value: stakes.locked & (of_field == value) for value in dict.fromkeys(self.of_field)
         }
-        counts = {
-            value: int(self.outputs.clustered.documents_with(part & rated).sum())
-            for value, part in parts.items()
-        }
-        shown = sorted(
-            (value for value in counts if counts[value] >= INTERVAL_DOCUMENTS),
-            key=lambda value: -counts[value],
-        )
+        valueless = int(parts.pop("", np.zeros(0)).sum())
+        units, rated = self.outputs.clustered, self._rated
+        counts = {each: int(units.documents_with(parts[each] & rated).sum()) for each in parts}
+        shown = [each for each in parts if counts[each] >= INTERVAL_DOCUMENTS]
         if len(shown) > MOST_VALUES:
             raise PolicyError(
                 f"{self.field} has {len(shown)} values; a promise is shown by a field with at most"
                 f" {MOST_VALUES}."
             )
         by_value = {
-            value: self._named("policy", point_at(stakes, threshold, parts[value]), of=parts[value])
-            for value in shown
+            each: self._point(point_at(stakes, _least(kept), parts[each]), among=parts[each])
+            for each in sorted(shown, key=lambda each: -counts[each])
         }
-        return by_value, len(counts) - len(shown)
+        return by_value, len(counts) - len(shown), valueless
 
     @property
     def _unit(self) -> str:
         return "document" if self.outputs.group is None else "group"
 
-    def _valueless(self, kept: CurvePoint | None) -> int:
-        """Return how many locked outputs have no value of the field."""
-        if kept is None or not self.field:
-            return 0
-        return int((self.locked & (np.array(self.of_field, dtype=object) == "")).sum())
-
-    def _fails(self, stakes: Stakes, kept: CurvePoint | None) -> KeptFails | None:
-        """Return how many outputs kept answers fail, and how many of these people pass; None where
-        the promise is about fails, too."""
+    def _fails(self, stakes: Stakes, kept: CurvePoint | None) -> CurvePoint | None:
+        """Return kept answers that fail an output, and how many of these people pass; None where
+        there are none, or the promise is about them, too."""
         if kept is None or self.promise.kind != PromiseKind.FALSE_PASSES:
             return None
-        threshold, sides = _least(kept), [self.answers, self.seconds or self.answers]
-        is_first = self.answers.confidence >= threshold
-        fails, doubt = (
-            np.where(is_first, *values)
-            for values in (
-                [side.scores < (side.losses.mark or 0.0) for side in sides],
-                [side.losses.doubt for side in sides],
-            )
+        least, sides = _least(kept), [self.answers, self.seconds or self.answers]
+        is_first = self.answers.confidence >= least
+        fails = np.where(
+            is_first, *(each.scores < (each.losses.mark or 0.0) for each in sides)
+        ).astype(bool)
+        doubt = np.where(is_first, *(each.losses.doubt for each in sides))
+        at = stakes.at(least)
+        # What passes is never kept, so that only fails are counted.
+        sure = np.where(fails | np.isnan(at.confidence), at.confidence, -np.inf)
+        failed = replace(at, confidence=sure, loss=np.where(fails, doubt, np.nan))
+        point = self._point(
+            point_at(failed, max(least, float(np.nanmin(at.confidence))), at.locked), "fails"
         )
-        at = stakes.at(threshold)
-        error = point_at(
-            replace(at, loss=np.where(fails, doubt, np.nan)), threshold, at.locked
-        ).error
-        answered = at.locked & ~np.isnan(at.confidence)
-        is_kept = answered & fails & (at.confidence >= threshold)
-        share = float(is_kept.sum() / max(1, answered.sum()))
-        if not share:
-            return None
-        return KeptFails(share, error.value, error.low, error.high, error.outputs)
+        firsts = failed.locked & is_first & fails
+        by_first = float(firsts.sum() / max(1, (at.locked & ~np.isnan(at.confidence)).sum()))
+        return replace(point, by_first=by_first) if point.coverage else None
 
     def _decisions(self, kept: CurvePoint | None) -> Iterator[OutputDecision]:
         """Yield a decision for each output: of those that go to people, with the first judge's

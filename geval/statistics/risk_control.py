@@ -116,14 +116,16 @@ class KeptError:
 
 @dataclass(frozen=True)
 class Point:
-    """A threshold: the share of outputs whose answers it keeps with its 95 % interval, their error,
-    and that of answers that only know who wrote an output (None where nothing tells it), with the
-    probability of so small an error if these err as little. `p` is the larger probability."""
+    """A threshold: the share of outputs whose answers it keeps with its 95 % interval, the share
+    that is the first judge's, their error, and that of answers that only know who wrote an output
+    (None where nothing tells it), with the probability of so small an error if these err as little.
+    `p` is the larger probability."""
 
     threshold: float
     coverage: float
     coverage_low: float
     coverage_high: float
+    by_first: float
     error: KeptError
     null_error: float | None
     null_p: float
@@ -202,24 +204,26 @@ def point_at(stakes: Stakes, threshold: float, among: np.ndarray) -> Point:
     Args:
         among: a mask of shape (outputs,).
     """
-    answered, stakes = among & ~np.isnan(stakes.surest), stakes.at(threshold)
+    answered = among & ~np.isnan(stakes.surest)
+    count = max(1, answered.sum())
+    by_first = float((stakes.confidence[answered] >= threshold).sum() / count)
+    stakes = stakes.at(threshold)
     kept = answered & (np.nan_to_num(stakes.confidence, nan=EVERYTHING) >= threshold)
     kept &= ~np.isnan(stakes.confidence)
-    coverage = float(kept.sum() / max(1, answered.sum()))
-    ends = (1.0, 1.0)
+    coverage, ends = float(kept.sum() / count), (1.0, 1.0)
     if threshold > EVERYTHING:
         cluster, taken = stakes.cluster[answered], kept[answered].astype(float)
         alike = upper_intraclass(cluster, taken)
-        count = effective_number(cluster, np.ones(len(taken)), alike)
-        ends = share_ends(coverage, count, (1 - CONFIDENCE) / 2)
+        worth = effective_number(cluster, np.ones(len(taken)), alike)
+        ends = share_ends(coverage, worth, (1 - CONFIDENCE) / 2)
     error, rated = _error_of(stakes, kept), answered & ~np.isnan(stakes.null)
     # Where only passes are at stake, as many are compared.
     null_share = _most_sure(stakes.null_confidence, rated, error.outputs)
     if error.value is None or not (stakes.weight * null_share).sum():
-        return Point(threshold, coverage, *ends, error, None, 1.0)
+        return Point(threshold, coverage, *ends, by_first, error, None, 1.0)
     null_error = _mean(stakes, null_share, stakes.null)
     null_p = _null_p(stakes, kept, null_share, error, null_error)
-    return Point(threshold, coverage, *ends, error, null_error, null_p)
+    return Point(threshold, coverage, *ends, by_first, error, null_error, null_p)
 
 
 def _most_sure(confidence: FloatArray, among: np.ndarray, count: float) -> FloatArray:

@@ -80,6 +80,18 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f}{NARROW}%"
 
 
+def percents(share: float) -> str:
+    """Format a share in percents, with a decimal where it is small."""
+    return f"{100 * share:.{1 if share < 0.1 else 0}f} %"
+
+
+def in_percents(low: float | None, high: float | None) -> str:
+    """Format an interval of shares in brackets; empty where there is none."""
+    if low is None or high is None or low == high:
+        return ""
+    return f"[{percents(low)}, {percents(high)}]"
+
+
 def in_time(seconds: float) -> str:
     """Format a duration: "40 s", "3 min", "2 h 10 min", "3 days"."""
     if seconds < 59.5:

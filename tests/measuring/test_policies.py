@@ -104,6 +104,7 @@ def test_few_false_passes_are_promised_of_what_is_kept() -> None:
     shown = str(result)
     assert shown.startswith("judge on quality: keep ")
     assert len(shown.splitlines()) <= 12
+    assert "1,000 outputs take 1\u202f000 calls of judge, and " in shown
 
 
 def test_the_curve_is_beside_random_checks_and_who_wrote_it() -> None:
@@ -113,6 +114,10 @@ def test_the_curve_is_beside_random_checks_and_who_wrote_it() -> None:
     own = [point for point in result.curve if point.confidence == "policy"]
     random = [point for point in result.curve if point.confidence == "random"]
     assert names == {"policy", "random", "who wrote it"}
+    assert result.remaining is not None
+    left, with_random, without = result.remaining
+    assert left < with_random < without == own[-1].remaining
+    assert f"without a policy {100 * without:.1f} %" in str(result)
     assert own[-1].coverage == 1
     assert {point.error for point in random} == {own[-1].error}
     half = min(own, key=lambda point: abs(point.coverage - 0.5))
@@ -183,14 +188,18 @@ def test_a_second_judge_decides_where_the_first_is_not_sure() -> None:
 
     assert alone.kept is not None
     assert both.kept is not None
-    assert both.kept_by_first is not None
-    assert 0.2 < both.kept_by_first < both.kept.coverage
+    assert 0.2 < both.kept.by_first < both.kept.coverage
     assert alone.kept.coverage + 0.1 < both.kept.coverage
     assert both.kept.error_high is not None
     assert both.kept.error_high <= 0.05
-    assert both.per_1000["second_calls"] == pytest.approx(1000 * (1 - both.kept_by_first))
+    assert both.per_1000["second_calls"] == pytest.approx(1000 * (1 - both.kept.by_first))
+    own = [each for each in both.curve if each.confidence == "policy"]
+    assert all(each.by_first <= each.coverage for each in own)
+    assert len({each.by_first for each in own}) > 10
+    assert {each.by_first == each.coverage for each in alone.curve} == {True}
+    assert "235 of other, and " in str(both)
     decided = [each.judge for each in both.outputs if each.is_kept]
-    assert decided.count("judge") / len(both.outputs) == pytest.approx(both.kept_by_first, abs=0.1)
+    assert decided.count("judge") / len(both.outputs) == pytest.approx(both.kept.by_first, abs=0.1)
     assert set(decided) == {"judge", "other"}
     assert "Ask other about the others" in str(both)
     assert type(both).from_dict(json.loads(both.to_json())).headline == both.headline
@@ -205,8 +214,7 @@ def test_a_second_judge_that_knows_nothing_decides_little() -> None:
 
     assert alone.kept is not None
     assert both.kept is not None
-    assert both.kept_by_first is not None
-    assert both.kept.coverage - both.kept_by_first < 0.1
+    assert both.kept.coverage - both.kept.by_first < 0.1
     assert both.kept.coverage == pytest.approx(alone.kept.coverage, abs=0.15)
 
 
@@ -235,11 +243,11 @@ def test_fails_are_outside_a_promise_of_few_false_passes() -> None:
     decided = {(each.document, each.system) for each in result.outputs if each.is_kept}
     assert len(decided) == len(rows)
     failed = [row for row in rows if not row["judge"]]
-    assert result.fails.share == pytest.approx(len(failed) / len(rows), abs=0.05)
+    assert result.fails.coverage == pytest.approx(len(failed) / len(rows), abs=0.05)
     wrong = np.mean([row["human"] for row in failed])
-    assert result.fails.low is not None
-    assert result.fails.high is not None
-    assert result.fails.low < wrong < result.fails.high
+    assert result.fails.error_low is not None
+    assert result.fails.error_high is not None
+    assert result.fails.error_low < wrong < result.fails.error_high
     assert "outside the promise" in str(result)
     assert "False passes left in all outputs" in str(result)
     others = geval.policy(rows, promise="within 0.5", **COLUMNS)
@@ -338,8 +346,7 @@ def test_a_first_judge_that_decides_nothing_is_named() -> None:
     result = geval.policy(rows, promise="few false passes", second="other", **COLUMNS)
 
     assert result.kept is not None
-    assert result.kept_by_first is not None
-    assert result.kept_by_first < 0.005
+    assert result.kept.by_first < 0.005
     assert "by other alone" in str(result)
 
 

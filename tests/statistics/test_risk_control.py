@@ -191,7 +191,7 @@ def test_no_number_of_documents_proves_what_is_not_so() -> None:
 
 def at_share(error: float, null: float, p: float = 0.2) -> Point:
     kept = KeptError(error, 0.0, 1.0, 100, 50, 100.0, p)
-    return Point(EVERYTHING, 1.0, 1.0, 1.0, kept, null, 0.01)
+    return Point(EVERYTHING, 1.0, 1.0, 1.0, 1.0, kept, null, 0.01)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from geval.reports.drawings.shapes import JUDGE, Dot, Drawing, Line, Shape, Words
 from geval.statistics.resampling import Interval
-from geval.texts.numbers import in_brackets, with_decimals
+from geval.texts.numbers import in_brackets, in_percents, percents, with_decimals
 
 LEFT, TOP, BOTTOM, FOOT = 40.0, 26.0, 168.0, 30.0
 NAMES = 84.0
@@ -19,12 +19,26 @@ MOST_TICKS = 5
 
 @dataclass(frozen=True)
 class ErrorPoint:
-    """An error at a coverage, with its interval (None where nothing tells it)."""
+    """An error at a coverage, with its interval (None where nothing tells it), and the share that
+    the first of two judges keeps (None for one judge)."""
 
     coverage: float
     error: float
     low: float | None
     high: float | None
+    by_first: float | None = None
+
+    @property
+    def kept(self) -> str:
+        """The coverage, and the first judge's part of it."""
+        of_first = "" if self.by_first is None else f", {percents(self.by_first)} by the first"
+        return f"{percents(self.coverage)}{of_first}"
+
+    def written(self, *, is_share: bool) -> tuple[str, str]:
+        """The error and its interval; that is empty where there is none."""
+        if is_share:
+            return percents(self.error), in_percents(self.low, self.high)
+        return with_decimals(self.error), in_brackets(Interval(self.low, self.high))
 
 
 @dataclass(frozen=True)
@@ -69,9 +83,6 @@ def kept_errors(
     def y(error: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * (min(max(error, bottom), top) - bottom) / (top - bottom)
 
-    def written(error: float) -> str:
-        return f"{100 * error:.3g} %" if is_share else with_decimals(error)
-
     shapes: list[Shape] = []
     for index in range(round((top - bottom) / step) + 1):
         value = bottom + index * step
@@ -101,8 +112,7 @@ def kept_errors(
         shapes.append(Line(x(before.coverage), y(before.error), x(after.coverage), y(after.error),
                            JUDGE, 1.8))  # fmt: skip
     for point in policy.points:
-        interval = in_percent(point) if is_share else in_brackets(Interval(point.low, point.high))
-        hint = f"{100 * point.coverage:.0f} % kept: error {written(point.error)} {interval}"
+        hint = f"{point.kept} kept: error {' '.join(point.written(is_share=is_share))}"
         shapes.append(Dot(x(point.coverage), y(point.error), 2.4, JUDGE, hint=hint.rstrip()))
     begins = [
         (y(line.points[0].error), line.name, JUDGE if line is policy else "quiet")
@@ -115,26 +125,20 @@ def kept_errors(
         title=title,
         caption=(
             "Error on held-out documents by the share of answers that is kept; the policy's with"
-            " its interval. Dashed: the promised error."
+            " its interval. At 100 % all answers are kept, as without a policy. Dashed: the"
+            " promised error."
         ),
         height=BOTTOM + FOOT,
         shapes=tuple(shapes),
         columns=("kept by", "coverage", "error", "interval"),
         rows=tuple(
-            (line.name, f"{100 * point.coverage:.0f} %", written(point.error),
-             (in_percent(point) if is_share else in_brackets(Interval(point.low, point.high)))
-             or "–")
-            for line in lines[::-1] for point in line.points
+            (line.name, point.kept, error, interval or "–")
+            for line in lines[::-1]
+            for point in line.points
+            for error, interval in (point.written(is_share=is_share),)
         ),
         width=width,
-    )  # fmt: skip
-
-
-def in_percent(point: ErrorPoint) -> str:
-    """Format the interval of a share; empty where there is none."""
-    if point.low is None or point.high is None:
-        return ""
-    return f"[{100 * point.low:.1f} %, {100 * point.high:.1f} %]"
+    )
 
 
 def _names(ends: Sequence[tuple[float, str, str]], left: float) -> Iterator[Words]:

@@ -100,6 +100,19 @@ def test_too_few_documents_are_no_look(project: Project, load: Load) -> None:
     assert locked.looks_used() == 0
 
 
+def test_earlier_answers_are_listed_with_what_they_take(
+    as_role: Callable[[str], Client], project: Project, load: Load
+) -> None:
+    load(project, files(range(15)))
+    judge, criterion = project.judges.get(), project.criteria.get()
+    asked = [ask_policy(judge, criterion, parse_promise(f"within 0.{n}")) for n in (3, 4)]
+
+    page = as_role("viewer").get(asked[0].get_absolute_url()).content.decode()
+
+    listed = " ".join(page.split('id="asked"', 1)[1].split())
+    assert listed.count("takes at least") == 2
+
+
 def test_opened_documents_and_fitted_judges_prove_nothing(
     labelled: Project, judge: Judge, criterion: Criterion
 ) -> None:
@@ -159,10 +172,11 @@ def test_a_second_judge_has_the_numbers_of_files(two_judges: list[Judge], tmp_pa
     asked = ask_policy(judge, judge.project.criteria.get(), FEW, second=other)
     asked.refresh_from_db()
 
-    assert of_files.kept_by_first is not None
+    assert of_files.kept is not None
+    assert 0 < of_files.kept.by_first < of_files.kept.coverage
     assert asked.content["second"] == "other"
     expected = of_files.to_dict()
-    for name in ("kept", "kept_by_first", "fails", "curve", "per_1000"):
+    for name in ("kept", "fails", "curve", "per_1000"):
         assert asked.content[name] == json.loads(json.dumps(expected[name])), name
     alone = ask_policy(judge, judge.project.criteria.get(), FEW)
     assert alone.content["kept"]["coverage"] < asked.content["kept"]["coverage"]
