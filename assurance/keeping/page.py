@@ -125,11 +125,13 @@ class PolicyAnswer:
 
 @dataclass(frozen=True)
 class PolicyPage:
-    """A judge on a criterion: its newest answer, earlier ones, and the policy in use."""
+    """A judge on a criterion: its newest answer, earlier ones, questions that wait for a worker,
+    and the policy in use."""
 
     criterion: Criterion
     shown: PolicyAnswer | None
     answers: Sequence[PolicyAnswer]
+    waiting: Sequence[PolicyRow]
     in_use: PolicyAnswer | None
     locked: LockedDocuments | None
 
@@ -157,13 +159,14 @@ def policy_page(judge: Judge, criterion: Criterion, chosen: str = "") -> PolicyP
     rows = judge.policies.filter(criterion=criterion).select_related(
         "judge", "second", "project", "criterion"
     )
-    answers = [PolicyAnswer.of(row) for row in rows]
+    answers = [PolicyAnswer.of(row) for row in rows.answered()]
     in_use = next((each for each in answers if each.policy.is_in_use), None)
     by_pk = {str(each.policy.pk): each for each in answers}
     return PolicyPage(
         criterion=criterion,
         shown=by_pk.get(chosen) or in_use or next(iter(answers), None),
         answers=answers,
+        waiting=list(rows.exclude(pk__in=by_pk)),
         in_use=in_use,
         locked=locked_of(judge.project),
     )

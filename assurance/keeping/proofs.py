@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from django.db import transaction
@@ -17,6 +18,7 @@ from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
 from evaluations.models import Criterion, Judge, LockedDocuments
 from evaluations.models import Policy as PolicyRow
 from evaluations.models.improving import EventKind
+from evaluations.models.row_by_row import for_each
 from evaluations.reports.by_field import fields_of, values_of_documents
 from evaluations.reports.data import load_data
 from geval.improving.ground import ImproveError
@@ -24,7 +26,7 @@ from geval.improving.lock_file import draw_lock
 from geval.improving.policy import Policy
 from geval.improving.policy_question import AskedJudge, PolicyQuestion
 from geval.improving.policy_watch import check_share
-from geval.improving.promises import Promise
+from geval.improving.promises import PolicyError, Promise, parse_promise
 from geval.improving.proving import all_looks_used
 from geval.reports.by_field import values_of_outputs
 from geval.reports.data import ReportData
@@ -85,6 +87,52 @@ def ask_policy(
         check_share=check_share(sum(each.is_kept for each in result.outputs), promise.bound),
         made_by=by,
     )
+
+
+def request_policy(
+    judge: Judge,
+    criterion: Criterion,
+    promise: Promise,
+    *,
+    second: Judge | None = None,
+    field: str = "",
+    by: Any = None,
+) -> PolicyRow:
+    """Leave a question about a large project to a worker; the arguments are those of
+    `ask_policy`."""
+    return PolicyRow.objects.create(
+        project=judge.project,
+        judge=judge,
+        second=second,
+        criterion=criterion,
+        promise=str(promise),
+        digest=f"asked {uuid4()}",
+        content={"field": field},
+        rule={},
+        made_by=by,
+    )
+
+
+def answer_requests() -> None:
+    """Answer the questions that were left to a worker."""
+    asked = PolicyRow.objects.filter(rule={}).exclude(content__has_key="problem").order_by("pk")
+    about = asked.select_related("judge__project", "second", "criterion", "made_by")
+    for_each(about, _answer, job="policy questions")
+
+
+def _answer(asked: PolicyRow) -> None:
+    """Put the answer in the place of a question, or why there is none."""
+    promise, field = parse_promise(asked.promise), asked.content["field"]
+    try:
+        with transaction.atomic():
+            ask_policy(
+                asked.judge, asked.criterion, promise, second=asked.second, field=field,
+                by=asked.made_by,
+            )  # fmt: skip
+            asked.delete()
+    except (ImproveError, PolicyError) as error:
+        asked.content = {"field": field, "problem": str(error)}
+        asked.save(update_fields=["content"])
 
 
 def question_of(

@@ -14,6 +14,7 @@ from annotations.planning.campaigns import close_campaign
 from annotations.planning.filling import add_outputs, open_standing_campaign
 from assurance.keeping.proofs import distributions_of
 from evaluations.models import CandidateOutput, Policy, PolicyDecision, Role
+from evaluations.models.changes import note_change
 from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data
 from geval.improving.confidence import ConfidenceRule, ScoredOutputs
@@ -128,6 +129,8 @@ def decide_outputs(policy: Policy) -> int:
         ),
         batch_size=1000,
     )
+    # For the weeks, and for reports, which weigh ratings by these probabilities.
+    note_change(policy.project_id, [policy.criterion_id])
     return len(probabilities)
 
 

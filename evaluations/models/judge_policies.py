@@ -13,11 +13,18 @@ from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
 
+class PolicyQuerySet(models.QuerySet["Policy"]):
+    def answered(self) -> "PolicyQuerySet":
+        """Return those whose answer was computed."""
+        return self.filter(content__has_key="kept")
+
+
 class Policy(models.Model):
     """A promise that was asked for, and the answer; at most one policy of a judge on a criterion is
     in use.
 
-    `content` is the answer of `geval.policy` as JSON, without outputs, and `rule` the confidence
+    `content` is the answer of `geval.policy` as JSON, without outputs; before a worker has answered
+    the `field` that was asked for, and then the `problem`, if any. `rule` is the confidence
     that it chose, with all that was learned. `digest` names the question: the same one is answered
     once. Where the judge is not sure enough, `second` is asked, by `second_rule`, if there is one.
     `check_share` is the random share of kept answers that people check. A policy in use
@@ -54,6 +61,8 @@ class Policy(models.Model):
     after_output = models.BigIntegerField(default=0)
     campaign = models.BigIntegerField(null=True, blank=True)
 
+    objects = PolicyQuerySet.as_manager()
+
     class Meta:
         ordering = ("-pk",)
         constraints = (
@@ -82,7 +91,12 @@ class Policy(models.Model):
     @property
     def kept(self) -> dict[str, Any] | None:
         """The promised point of the curve; None where nothing is promised."""
-        return self.content["kept"]  # type: ignore[no-any-return]
+        return self.content.get("kept")  # type: ignore[no-any-return]
+
+    @property
+    def problem(self) -> str:
+        """Why it could not be answered; empty where it was, or a worker still has to."""
+        return self.content.get("problem", "")  # type: ignore[no-any-return]
 
 
 class PolicyDecision(models.Model):

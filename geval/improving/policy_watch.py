@@ -78,6 +78,24 @@ def promise_today(loss: FloatArray, bound: float | None, span: float) -> Promise
     return PromiseToday(len(seen), float(seen.mean()), ends.low, ends.high, holding)
 
 
+def weight_of_rated(kept: np.ndarray, rated: np.ndarray) -> FloatArray | None:
+    """Return for how many outputs each rated one stands: of the kept outputs and of the others,
+    some were rated so far, each a random sample (post-stratification: Cochran, 1977). None where
+    nobody rated any of these or of those.
+
+    Args:
+        kept, rated: masks of shape (outputs,).
+    """
+    weight = np.ones(len(kept))
+    for stratum in (kept, ~kept):
+        if not stratum.any():
+            continue
+        if not (stratum & rated).any():
+            return None
+        weight[stratum] = stratum.sum() / (stratum & rated).sum()
+    return weight
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Values of outputs with their weights and documents; each has shape (outputs,)."""

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from geval.improving.policy_watch import Holding, Sample, check_share, moved, promise_today
+from geval.improving.policy_watch import (
+    Holding,
+    Sample,
+    check_share,
+    moved,
+    promise_today,
+    weight_of_rated,
+)
 from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
 from geval.reports.drawings.shapes import Dot, Words
 
@@ -101,3 +108,18 @@ def test_the_curve_has_a_dot_a_threshold_and_names_apart(is_share: bool) -> None
     assert len(drawing.rows) == 4
     (zero,) = [s for s in drawing.shapes if isinstance(s, Words) and s.text == "0 %" and s.x > 250]
     assert max(y for name, y in names.items() if name in NAMES) <= zero.y - 10
+
+
+def test_rated_outputs_stand_for_all_that_were_kept_or_not() -> None:
+    kept = np.repeat([True, False], [8, 4])
+    rated = np.zeros(12, dtype=bool)
+    rated[[0, 1, 8]] = True
+
+    weight = weight_of_rated(kept, rated)
+
+    assert weight is not None
+    assert weight[[0, 8]].tolist() == [4, 4]
+    assert weight[rated].sum() == 12
+    assert weight_of_rated(kept, rated & kept) is None
+    assert weight_of_rated(kept, rated & ~kept) is None
+    assert weight_of_rated(kept[:8], rated[:8]) is not None

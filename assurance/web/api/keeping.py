@@ -36,8 +36,8 @@ class Policies(Schema):
 
 @router.get("/policies", response=Policies)
 def list_policies(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
-    """Policies that were asked for, the oldest first, in pages."""
-    return page_of(project_for(request, slug).policies.all(), page, _out)
+    """Policies that were asked for and answered, the oldest first, in pages."""
+    return page_of(project_for(request, slug).policies.answered(), page, _out)
 
 
 def _out(policy: Policy) -> dict[str, Any]:

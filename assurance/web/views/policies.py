@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from annotations.errors import AnnotationError
 from assurance.keeping.page import criteria_of, policy_page, promises_on, second_judges
-from assurance.keeping.proofs import ask_policy
+from assurance.keeping.proofs import ask_policy, request_policy
 from assurance.keeping.using import stop_policy, use_policy
 from assurance.keeping.weeks import policy_in_use
 from assurance.web.forms import PolicyForm
@@ -16,13 +16,11 @@ from evaluations.models import Criterion, Judge, Policy, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.by_field import fields_of
-from evaluations.reports.serving.live import is_large, too_large_for_page
+from evaluations.reports.serving.live import is_large
 from evaluations.web.notices import noticing, refuse
 from evaluations.web.parameters import reads
 from geval.improving.ground import ImproveError
 from geval.improving.promises import PolicyError
-
-COMMAND = "policy FILE… --promise PROMISE"
 
 
 @reads("criterion", "policy")
@@ -56,14 +54,12 @@ def _context(
     page = policy_page(judge, chosen, named)
     if named and (page.shown is None or str(page.shown.policy.pk) != named):
         raise Http404(f"There is no such answer about {chosen}.")
-    has_weeks = page.in_use is not None and not is_large(judge.project)
     return context | {
         "page": page,
         "criteria": criteria,
         "answer": None if form else page.shown,
-        "use": policy_in_use(page.in_use.policy) if page.in_use and has_weeks else None,
+        "use": policy_in_use(page.in_use.policy) if page.in_use else None,
         "form": form or _form(judge, chosen),
-        "too_large": too_large_for_page(judge.project, COMMAND),
     }
 
 
@@ -88,17 +84,17 @@ def judge_policy_ask(request: HttpRequest, project: Project, pk: int) -> HttpRes
         refuse(request, f"{judge.label} has no scores on this criterion. Choose another.")
         return redirect("evaluations:judge_policy", project.slug, judge.pk)
     form = _form(judge, criterion, request.POST)
-    if problem := too_large_for_page(project, COMMAND):
-        form.add_error(None, problem)
     if form.is_valid():
+        ask = request_policy if is_large(project) else ask_policy
         try:
             names = {name: form.cleaned_data[name] for name in ("second", "field")}
-            asked = ask_policy(judge, criterion, form.asked, **names, by=request.user)
+            asked = ask(judge, criterion, form.asked, **names, by=request.user)
         except (ImproveError, PolicyError) as error:
             form.add_error(None, str(error))
         else:
             note_detail(request, str(asked))
-            return redirect(f"{asked.get_absolute_url()}&policy={asked.pk}")
+            chosen = "" if ask is request_policy else f"&policy={asked.pk}"
+            return redirect(f"{asked.get_absolute_url()}{chosen}")
     context = _context(request, judge, form, criterion)
     return render(request, "assurance/judge_policy.html", context, status=422)
 

@@ -15,12 +15,13 @@ from annotations.models import Campaign, CampaignState, Inclusion, ItemKind
 from annotations.planning.campaigns import close_campaign
 from assurance.certifying.certificates import certify, what_changed
 from assurance.keeping.page import criteria_of, promises_on
-from assurance.keeping.proofs import ask_policy
+from assurance.keeping.proofs import answer_requests, ask_policy
 from assurance.keeping.using import decide_new_outputs, stop_policy, use_policy
-from assurance.keeping.weeks import policy_in_use
+from assurance.keeping.weeks import Weeks, policy_in_use
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Criterion, Judge, LockEvent, Policy, Project
 from evaluations.models.improving import EventKind
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.improving.ground import ImproveError
 from geval.improving.policy_watch import Holding
 from geval.improving.promises import PromiseKind, parse_promise
@@ -129,6 +130,12 @@ def in_use(judge: Judge, criterion: Criterion, owner: User, *, share: float) -> 
     return policy
 
 
+def weeks_of(policy: Policy) -> Weeks:
+    weeks = policy_in_use(policy).weeks
+    assert weeks is not None
+    return weeks
+
+
 def test_later_outputs_are_kept_or_go_to_people(
     owner: User, labelled: Project, judge: Judge, criterion: Criterion, load: Load
 ) -> None:
@@ -203,7 +210,7 @@ def test_only_what_the_first_judge_leaves_waits_for_the_second(
     assert policy.decisions.count() == 200
     by_second = policy.decisions.filter(is_by_second=True)
     assert 0 < by_second.count() == policy.decisions.filter(is_kept=True).count() - by_first
-    use = policy_in_use(policy)
+    use = weeks_of(policy)
     assert use.today.checks > 0
     assert use.today.holding != Holding.BROKEN
 
@@ -247,7 +254,7 @@ def test_checked_answers_show_whether_the_promise_holds(
     load(labelled, files(range(1000, 1400), errs=errs, seed=3))
     decide_new_outputs()
 
-    use = policy_in_use(policy)
+    use = weeks_of(policy)
 
     assert use.today.holding == holding
     (week,) = use.weeks
@@ -443,10 +450,84 @@ def test_a_week_counts_ratings_of_what_was_drawn(
     load(labelled, files(range(1000, 1300), seed=3))
     decide_new_outputs()
 
-    (week,) = policy_in_use(policy).weeks
+    (week,) = weeks_of(policy).weeks
 
     drawn = policy.decisions.filter(is_kept=False) | policy.decisions.filter(is_checked=True)
     assert week.rated == drawn.count() < week.decided
     assert week.low is not None
     assert week.high is not None
     assert week.low < 0.7 < week.high
+
+
+def test_a_worker_answers_questions_about_large_projects(
+    as_role: Callable[[str], Client],
+    labelled: Project,
+    judge: Judge,
+    criterion: Criterion,
+    settings: Any,
+) -> None:
+    settings.REPORT_IN_PAGE_NUMBERS = 0
+    client, address = as_role("owner"), f"/p/{labelled.slug}/judges/{judge.pk}/policy/"
+    given = {"criterion": criterion.pk, "points": "0.3", "field": "language", "second": ""}
+
+    asked = client.post(f"{address}ask/", given | {"promise": FEW}, follow=True).content.decode()
+
+    assert "a worker computes the answer" in asked
+    assert client.get(f"/api/v1/projects/{labelled.slug}/policies").json()["items"] == []
+    lock_documents(labelled, looks=1, seed="fixed")
+    client.post(f"{address}ask/", given | {"promise": "within"})
+    answer_requests()
+    answer_requests()
+    answered = Policy.objects.answered().get()
+    assert (answered.promise, answered.content["field"]) == (str(FEW), "language")
+    shown = " ".join(client.get(address).content.decode().split())
+    assert 'id="answer"' in shown
+    assert "within 0.3: " in shown
+    assert "only look" in shown
+    (later,) = Policy.objects.exclude(pk=answered.pk)
+    with pytest.raises(ImproveError, match="nothing"):
+        use_policy(later, by=None)
+
+
+def test_a_worker_computes_the_weeks_of_large_projects(
+    as_role: Callable[[str], Client],
+    owner: User,
+    labelled: Project,
+    judge: Judge,
+    criterion: Criterion,
+    load: Load,
+    settings: Any,
+) -> None:
+    policy = in_use(judge, criterion, owner, share=1.0)
+    load(labelled, files(range(1000, 1100), seed=3))
+    decide_new_outputs()
+    expected = weeks_of(policy)
+    settings.REPORT_IN_PAGE_NUMBERS = 0
+    client = as_role("owner")
+
+    waiting = client.get(policy.get_absolute_url()).content.decode()
+    for pk in neglected_reports():
+        work_on_report(pk)
+
+    assert "A worker will compute this report" in waiting
+    assert "Stop using it" in waiting
+    assert weeks_of(policy) == expected
+    assert 'aria-label="Weeks"' in client.get(policy.get_absolute_url()).content.decode()
+    load(labelled, files(range(2000, 2010), seed=4))
+    decide_new_outputs()
+    policy_in_use(policy)
+    assert neglected_reports()
+
+
+def test_a_week_has_no_rate_while_nobody_rated_kept_outputs(
+    owner: User, labelled: Project, judge: Judge, criterion: Criterion, load: Load
+) -> None:
+    policy = in_use(judge, criterion, owner, share=0.2)
+    load(labelled, files(range(1000, 1300), seed=3))
+    decide_new_outputs()
+    policy.decisions.update(is_checked=False)
+
+    (week,) = weeks_of(policy).weeks
+
+    assert week.rated > 50
+    assert week.rate is None
