@@ -58,12 +58,15 @@ from geval.files.archive.shapes import (
 )
 from geval.files.archive.zip_limits import check_directory, check_members
 from geval.files.packed import UNREADABLE
+from geval.improving.confidence import ConfidenceRule
+from geval.improving.policy import Policy
 from geval_site.sql import execute_sql
 
 log = structlog.stdlib.get_logger(__name__)
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
+_RULE: TypeAdapter[ConfidenceRule] = TypeAdapter(ConfidenceRule)
 JUDGE_NUMBERS = frozenset(
     {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
@@ -358,8 +361,18 @@ def _check_candidate(row: Mapping[str, Any]) -> None:
         check_field("formula", CriterionFormula.model_validate, row["formula"])
 
 
+def _check_policy(row: Mapping[str, Any]) -> None:
+    rules = {"rule": row["rule"]} | ({"second_rule": row["second_rule"]} if row["second"] else {})
+    for name, rule in rules.items():
+        check_field(name, _RULE.validate_python, rule)
+    check_field("content", Policy.from_dict, row["content"])
+    if row["promise"] != row["content"]["promise"]:
+        raise WrongValueError("promise is not that of its content")
+
+
 _RECORD_CHECKS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "judges": _check_judge,
     "runs": _check_run,
     "candidates": _check_candidate,
+    "policies": _check_policy,
 }

@@ -421,4 +421,24 @@ STORED: Mapping[str, Stored] = {
             "looked_by_name": "coalesce(nullif(t.looked_by_name, ''), u.username, '')",
         },
     ),
-}
+    "policies": Stored(
+        "evaluations_policy",
+        of_project=True,
+        # A copy's outputs have other ids in the same order: the newest old one is named. Questions
+        # that wait for a worker are not exported.
+        rows=f"""{_JUDGE} {_CRITERION} LEFT JOIN evaluations_judge r ON r.id = t.second_id
+            LEFT JOIN annotations_campaign k ON k.id = t.campaign AND k.project_id = t.project_id
+            CROSS JOIN LATERAL (
+                SELECT d.doc_id, s.name FROM evaluations_candidateoutput o
+                JOIN evaluations_document d ON d.id = o.document_id
+                JOIN evaluations_system s ON s.id = o.system_id WHERE {_IN_PROJECT}
+                ORDER BY o.id > t.after_output, o.id DESC LIMIT 1) AS n
+            WHERE t.project_id = %(project)s AND jsonb_exists(t.content, 'kept')""",
+        values={"policy": "t.id", "second": "r.name", "second_version": "r.version",
+                "after_doc_id": "n.doc_id", "after_system_id": "n.name"},
+    ),
+    "policy_decisions": Stored(
+        "evaluations_policydecision", rows=f"{_OUTPUT} WHERE {_IN_PROJECT}",
+        values={"policy": "t.policy_id"},
+    ),
+}  # fmt: skip

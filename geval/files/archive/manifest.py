@@ -11,11 +11,11 @@ from geval.files.archive.campaigns import CAMPAIGNS
 from geval.files.archive.corpus import CORPUS
 from geval.files.archive.judging import JUDGING
 from geval.files.archive.record_file import ArchiveError, RecordFile
-from geval.files.archive.searches import SEARCHES, STUDIES
+from geval.files.archive.searches import POLICIES, SEARCHES, STUDIES
 from geval.files.packed import UNREADABLE
 
 # In order: records refer only to records of earlier files.
-FILES = (*CORPUS, *JUDGING, *STUDIES, *CAMPAIGNS, *SEARCHES)
+FILES = (*CORPUS, *JUDGING, *STUDIES, *CAMPAIGNS, *SEARCHES, *POLICIES)
 # The files of the first archives, which every archive has; others may be missing.
 IN_EVERY_ARCHIVE = frozenset(
     (

@@ -1,11 +1,12 @@
 """Locked documents and the record of their draws; searches for better judges, and looks;
-studies of judges."""
+studies of judges; policies, and what they decided."""
 
 from typing import Literal
 
 from pydantic import TypeAdapter
 
 from geval.files.archive.record_file import (
+    TO_CAMPAIGN,
     TO_CRITERION,
     TO_JUDGE,
     TO_OUTPUT,
@@ -160,5 +161,27 @@ STUDIES = (
         "study_parts",
         {"study_id": TO_STUDY} | same("number name model started_at recorded_at"),
         rule=_was_asked_to_its_end,
+    ),
+)
+
+
+POLICIES = (
+    RecordFile(
+        "policies",
+        {
+            "judge_id": TO_JUDGE,
+            "second_id": Ref("judges", ("second", "second_version")),
+            "criterion_id": TO_CRITERION,
+            "campaign": TO_CAMPAIGN,
+            "after_output": Ref("outputs", ("after_doc_id", "after_system_id")),
+        }
+        | same("promise digest content rule second_rule check_share made_at used_at ended_at"),
+        key=("policy",),
+        json={"content": NAMED_VALUES, "rule": NAMED_VALUES, "second_rule": NAMED_VALUES},
+    ),
+    RecordFile(
+        "policy_decisions",
+        {"policy_id": Ref("policies", ("policy",)), "output_id": TO_OUTPUT}
+        | same("is_kept is_by_second is_checked decided_at"),
     ),
 )

@@ -1,7 +1,9 @@
 """Policies of a site: the numbers are those of files, looks are counted, and later outputs are kept
 or go to people."""
 
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,16 @@ from annotations.models import Campaign, CampaignState, Inclusion, ItemKind
 from annotations.planning.campaigns import close_campaign
 from assurance.certifying.certificates import certify, what_changed
 from assurance.keeping.page import criteria_of, promises_on
-from assurance.keeping.proofs import answer_requests, ask_policy
+from assurance.keeping.proofs import answer_requests, ask_policy, request_policy
 from assurance.keeping.using import decide_new_outputs, stop_policy, use_policy
 from assurance.keeping.weeks import Weeks, policy_in_use
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Criterion, Judge, LockEvent, Policy, Project
 from evaluations.models.improving import EventKind
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
+from geval.files.archive.record_file import ArchiveError
 from geval.improving.ground import ImproveError
 from geval.improving.policy_watch import Holding
 from geval.improving.promises import PromiseKind, parse_promise
@@ -531,3 +536,73 @@ def test_a_week_has_no_rate_while_nobody_rated_kept_outputs(
 
     assert week.rated > 50
     assert week.rate is None
+
+
+def archived(project: Project) -> io.BytesIO:
+    content = io.BytesIO()
+    write_archive(project, content)
+    content.seek(0)
+    return content
+
+
+def records(archive: io.BytesIO) -> dict[str, list[dict[str, Any]]]:
+    """The records of policies and their decisions, without numbers of rows."""
+    with zipfile.ZipFile(archive) as opened:
+        lines = {name: opened.read(f"{name}.jsonl").splitlines() for name in
+                 ("policies", "policy_decisions")}  # fmt: skip
+    archive.seek(0)
+    return {
+        name: [{**json.loads(line), "policy": ""} for line in own] for name, own in lines.items()
+    }
+
+
+def test_policies_come_back_from_archives(
+    owner: User, two_judges: list[Judge], load: Load
+) -> None:
+    judge, other = two_judges
+    project, criterion = judge.project, judge.project.criteria.get()
+    ask_policy(judge, criterion, parse_promise("within 0.3"), field="language")
+    request_policy(judge, criterion, FEW)
+    policy = use_policy(ask_policy(judge, criterion, FEW, second=other), by=owner)
+    load(project, files(range(1000, 1100), seed=2, second=True))
+    decide_new_outputs()
+    archive = archived(project)
+    Project.objects.filter(pk=project.pk).update(slug="the-first")
+
+    copy = read_archive(archive)
+
+    assert records(archived(copy)) == records(archive)
+    assert len(records(archive)["policies"]) == 2
+    (in_copy,) = copy.policies.filter(used_at__isnull=False)
+    assert (in_copy.is_in_use, in_copy.second.label) == (True, "other")
+    assert in_copy.project.campaigns.get(pk=in_copy.campaign).name.startswith("To people")
+    assert in_copy.decisions.count() == policy.decisions.count() == 200
+    assert weeks_of(in_copy) == weeks_of(policy)
+    assert policy_in_use(in_copy).waiting == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rule": {"name": "x"}}, "rule: has no reach"),
+        ({"content": {}}, "content: has no"),
+        ({"promise": "within 1"}, "promise is not that of its content"),
+        ({"second_rule": None}, "second_rule"),
+        ({"after_doc_id": "nowhere"}, "nowhere"),
+    ],
+)
+def test_an_archives_policy_has_what_pages_read(
+    two_judges: list[Judge], change: dict[str, Any], message: str
+) -> None:
+    judge, other = two_judges
+    ask_policy(judge, judge.project.criteria.get(), FEW, second=other)
+    archive, spoilt = archived(judge.project), io.BytesIO()
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(spoilt, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "policies.jsonl":
+                data = json.dumps(json.loads(data) | change).encode() + b"\n"
+            new.writestr(name, data)
+
+    with pytest.raises(ArchiveError, match=message):
+        read_archive(spoilt, slug="copy")
