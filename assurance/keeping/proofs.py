@@ -39,56 +39,6 @@ ASKED_ONCE = (
 )
 
 
-@transaction.atomic
-def ask_policy(
-    judge: Judge,
-    criterion: Criterion,
-    promise: Promise,
-    *,
-    second: Judge | None = None,
-    field: str = "",
-    by: Any = None,
-) -> PolicyRow:
-    """Return the answer to a question; the same question about the same data is answered once.
-    Where documents are locked, it counts as a look at them.
-
-    Args:
-        second: another judge, which is asked where this one is not sure enough.
-        field: by whose values the promise is shown, too.
-        by: the user who asks.
-
-    Raises:
-        ImproveError: all looks are used, or the documents were unlocked.
-        PolicyError: the ratings do not allow this promise, or the field has too many values.
-    """
-    # Two people must not both take the last look.
-    execute_sql("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
-    locked = locked_of(judge.project) and usable_lock(judge.project)
-    question = question_of(judge, criterion, promise, locked, second=second, field=field)
-    notes = () if locked else (ASKED_ONCE,)
-    result = question.answer(seconds_per_rating(judge.project_id), None, notes)
-    asked = PolicyRow.objects.filter(judge=judge, criterion=criterion, digest=question.digest)
-    if earlier := asked.first():
-        earlier.content = _stored(result)
-        earlier.save(update_fields=["content"])
-        return earlier
-    if locked and result.curve:
-        _count_look(locked, result, by)
-    return PolicyRow.objects.create(
-        project=judge.project,
-        judge=judge,
-        second=second,
-        criterion=criterion,
-        promise=str(promise),
-        digest=question.digest,
-        content=_stored(result),
-        rule=asdict(question.answers.rule),
-        second_rule=None if question.seconds is None else asdict(question.seconds.rule),
-        check_share=check_share(sum(each.is_kept for each in result.outputs), promise.bound),
-        made_by=by,
-    )
-
-
 def request_policy(
     judge: Judge,
     criterion: Criterion,
@@ -98,8 +48,13 @@ def request_policy(
     field: str = "",
     by: Any = None,
 ) -> PolicyRow:
-    """Leave a question about a large project to a worker; the arguments are those of
-    `ask_policy`."""
+    """Leave a question to a worker.
+
+    Args:
+        second: another judge, which is asked where this one is not sure enough.
+        field: by whose values the promise is shown, too.
+        by: the user who asks.
+    """
     return PolicyRow.objects.create(
         project=judge.project,
         judge=judge,
@@ -113,44 +68,73 @@ def request_policy(
     )
 
 
+@transaction.atomic
+def ask_policy(judge: Judge, criterion: Criterion, promise: Promise, **asked: Any) -> PolicyRow:
+    """Return the answer to a question; the same question about the same data is answered once.
+    Where documents are locked, it counts as a look at them.
+
+    Args:
+        asked: as for `request_policy`.
+
+    Raises:
+        ImproveError: all looks are used, or the documents were unlocked.
+        PolicyError: the ratings do not allow this promise, or the field has too many values.
+    """
+    return _answer(request_policy(judge, criterion, promise, **asked))
+
+
 def answer_requests() -> None:
     """Answer the questions that were left to a worker."""
-    asked = PolicyRow.objects.filter(rule={}).exclude(content__has_key="problem").order_by("pk")
-    about = asked.select_related("judge__project", "second", "criterion", "made_by")
-    for_each(about, _answer, job="policy questions")
+    waiting = PolicyRow.objects.filter(rule={}).exclude(content__has_key="problem").order_by("pk")
+    about = waiting.select_related("judge__project", "second", "criterion", "made_by")
+    for_each(about, _answer_or_say_why_not, job="policy questions")
 
 
-def _answer(asked: PolicyRow) -> None:
-    """Put the answer in the place of a question, or why there is none."""
-    promise, field = parse_promise(asked.promise), asked.content["field"]
+def _answer_or_say_why_not(asked: PolicyRow) -> None:
+    field = asked.content["field"]
     try:
         with transaction.atomic():
-            ask_policy(
-                asked.judge, asked.criterion, promise, second=asked.second, field=field,
-                by=asked.made_by,
-            )  # fmt: skip
-            asked.delete()
+            _answer(asked)
     except (ImproveError, PolicyError) as error:
         asked.content = {"field": field, "problem": str(error)}
         asked.save(update_fields=["content"])
 
 
-def question_of(
-    judge: Judge,
-    criterion: Criterion,
-    promise: Promise,
-    locked: LockedDocuments | None,
-    *,
-    second: Judge | None = None,
-    field: str = "",
-) -> PolicyQuestion:
+def _answer(asked: PolicyRow) -> PolicyRow:
+    """Put the answer in the place of a question; an earlier row of the same question keeps it."""
+    # Two people must not both take the last look.
+    execute_sql("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
+    project = asked.judge.project
+    locked = locked_of(project) and usable_lock(project)
+    question = question_of(asked, locked)
+    notes = () if locked else (ASKED_ONCE,)
+    result = question.answer(seconds_per_rating(project.pk), None, notes)
+    same = PolicyRow.objects.filter(judge=asked.judge, criterion=asked.criterion)
+    if earlier := same.filter(digest=question.digest).first():
+        asked.delete()
+        earlier.content = _stored(result)
+        earlier.save(update_fields=["content"])
+        return earlier
+    if locked and result.curve:
+        _count_look(locked, result, asked.made_by)
+    asked.digest, asked.content = question.digest, _stored(result)
+    asked.rule = asdict(question.answers.rule)
+    asked.second_rule = None if question.seconds is None else asdict(question.seconds.rule)
+    kept = sum(each.is_kept for each in result.outputs)
+    asked.check_share = check_share(kept, result.promise.bound)
+    asked.save()
+    return asked
+
+
+def question_of(asked: PolicyRow, locked: LockedDocuments | None) -> PolicyQuestion:
     """Return the question as `geval.policy` asks it of files.
 
     Raises:
         ImproveError: a judge has no scores on the criterion, or was fitted to these ratings.
     """
+    judge, criterion, field = asked.judge, asked.criterion, asked.content["field"]
     project = judge.project
-    judges = [judge] if second is None else [judge, second]
+    judges = [judge] if asked.second is None else [judge, asked.second]
     data = load_data(project, judges, [criterion], with_withheld=True)
     for each in judges:
         if (criterion.pk, each.pk) not in data.judges:
@@ -169,12 +153,11 @@ def question_of(
         units, share, looks = data.locked_units(locked.among), locked.share, locked.looks_allowed
     if field and field not in fields_of(project):
         raise ImproveError(f"There is no field {field[:80]!r} here.")
-    by_document = values_of_documents(project, field) if field else {}
+    of_field = values_of_outputs(data, field, values_of_documents(project, field)) if field else ()
     first, *then = (AskedJudge(each, distributions_of(data, criterion, each)) for each in judges)
     return PolicyQuestion(
-        data, criterion, first, then[0] if then else None, promise, units[data.units.document],
-        share, looks, field,
-        values_of_outputs(data, field, by_document) if field else (),
+        data, criterion, first, then[0] if then else None, parse_promise(asked.promise),
+        units[data.units.document], share, looks, field, of_field,
     )  # fmt: skip
 
 

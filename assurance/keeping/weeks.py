@@ -28,7 +28,7 @@ from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.calibration import Isotonic
-from geval.statistics.ppi import ppi_table
+from geval.statistics.ppi import PpiMean, ppi_table
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.numbers import whole_number
 
@@ -39,15 +39,13 @@ TEXTS, JUDGE, PEOPLE = "texts (their length)", "judge (its scores)", "people (be
 class Week:
     """A week from its Monday on: how many outputs were decided and kept, how many of them people
     rated, the mean of people's ratings over all of them as estimated from these and the judge's
-    scores, with its interval (None for too few), and what moved since the proof."""
+    scores (None for too few), and what moved since the proof."""
 
     begins: datetime
     decided: int
     kept: int
     rated: int
-    rate: float | None
-    low: float | None
-    high: float | None
+    rate: PpiMean | None
     moved: tuple[str, ...]
 
     @property
@@ -183,21 +181,19 @@ def _week(policy: Policy, data: ReportData, begins: datetime, decided: list[Deci
     # `geval.rate` on pass or fail takes labels that are equally likely among all passes; here they
     # are among the kept outputs, and among the others. Its estimate by weights has room for that.
     weight = weight_of_rated(kept[places], ~np.isnan(human))
-    mean = None
+    rate = None
     if weight is not None:
         outputs = Outputs(
             data.units.document[places], np.zeros(len(places), dtype=np.int64),
             data.units.documents, 1, weight,
         )  # fmt: skip
-        mean = ppi_table(outputs, human, scores).systems[0].mean
+        rate = ppi_table(outputs, human, scores).systems[0].mean
     return Week(
         begins,
         len(decided),
         sum(each.is_kept for each in decided),
         int((~np.isnan(human)).sum()),
-        None if mean is None else mean.estimate,
-        None if mean is None else mean.low,
-        None if mean is None else mean.high,
+        rate,
         _moved(policy, data, places, human, weight),
     )
 

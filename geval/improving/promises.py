@@ -133,45 +133,43 @@ def losses_of(
     Raises:
         PolicyError: the ratings are not of the kind that the promise takes.
     """
-    mean, system = human.mean, outputs.system
+    mean, middle = human.mean, sum(scale.points) / 2
     possible = possible_promises(scale, int(human.ratings.count.max(initial=0)))
+    if promise.kind not in possible:
+        raise PolicyError(_why_not(promise, scale, possible))
     learns = training & ~np.isnan(mean + scores)
-    mark, calibration = None, None
+    mark = None
     if len(scale.points) == 2:
-        middle = sum(scale.points) / 2
-        passes = mean[learns] >= middle
         is_given = bool(np.isin(scores[~np.isnan(scores)], scale.points).all())
-        mark = middle if is_given else best_threshold(passes, scores[learns])
-    if promise.kind == PromiseKind.FALSE_PASSES:
-        if promise.kind not in possible or mark is None:
-            other = ', or "as one person"' if PromiseKind.ONE_PERSON in possible else ""
-            raise PolicyError(
-                f'"{promise}" takes a criterion that outputs pass or fail; this one has the scale'
-                f' {scale}. Promise "within 0.5" points{other}.'
-            )
-        answers = scores
-        people = np.where(np.isnan(mean), np.nan, mean >= sum(scale.points) / 2)
-        verdict = np.where(np.isnan(scores), np.nan, scores >= mark)
-        null = 1 - people
-        doubt = np.abs(verdict - people)
-    elif promise.kind == PromiseKind.WITHIN:
-        calibration = _calibration(outputs, mean, scores, learns)
-        answers = scores if calibration is None else calibration(scores)
-        doubt = _is_apart(answers, mean, promise.distance)
-        null = _is_apart(_nearest_by_system(mean, system, learns, promise), mean, promise.distance)
+        mark = middle if is_given else best_threshold(mean[learns] >= middle, scores[learns])
+    if promise.kind == PromiseKind.FALSE_PASSES and mark is not None:
+        calibration, answers = None, scores
+        people = np.where(np.isnan(mean), np.nan, mean >= middle)
+        doubt = np.abs(np.where(np.isnan(scores), np.nan, scores >= mark) - people)
+        loss, null = loss_of(promise, human, scores, scale=scale, mark=mark), 1 - people
     else:
-        if promise.kind not in possible:
-            raise PolicyError(
-                f'"{promise}" takes outputs that two people rated, and each of these has one'
-                f' rating. Promise "within 0.5" points, or have a second person rate.'
-            )
         calibration = _calibration(outputs, mean, scores, learns)
         answers = scores if calibration is None else calibration(scores)
-        doubt = _farther_than_one(human, answers)
-        null = _farther_than_one(human, _nearest_by_system(mean, system, learns, promise))
-    loss = loss_of(promise, human, answers, scale=scale, mark=mark)
+        usual = _nearest_by_system(mean, outputs.system, learns, promise)
+        loss, null = (
+            loss_of(promise, human, each, scale=scale, mark=mark) for each in (answers, usual)
+        )
+        doubt = loss
     by_system, of_judge = (_by_system(outputs, learns, side) for side in (null, doubt))
     return PromiseLosses(answers, calibration, loss, doubt, null, by_system, of_judge, mark)
+
+
+def _why_not(promise: Promise, scale: Scale, possible: tuple[PromiseKind, ...]) -> str:
+    if promise.kind == PromiseKind.ONE_PERSON:
+        return (
+            f'"{promise}" takes outputs that two people rated, and each of these has one rating.'
+            ' Promise "within 0.5" points, or have a second person rate.'
+        )
+    other = ', or "as one person"' if PromiseKind.ONE_PERSON in possible else ""
+    return (
+        f'"{promise}" takes a criterion that outputs pass or fail; this one has the scale {scale}.'
+        f' Promise "within 0.5" points{other}.'
+    )
 
 
 def loss_of(

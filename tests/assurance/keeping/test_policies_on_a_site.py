@@ -264,7 +264,8 @@ def test_checked_answers_show_whether_the_promise_holds(
     assert use.today.holding == holding
     (week,) = use.weeks
     assert (week.decided, week.rated) == (800, 800)
-    assert week.rate == pytest.approx(0.7, abs=0.08)
+    assert week.rate is not None
+    assert week.rate.estimate == pytest.approx(0.7, abs=0.08)
     assert ("judge (its scores)" in week.moved) is has_moved
 
 
@@ -459,9 +460,10 @@ def test_a_week_counts_ratings_of_what_was_drawn(
 
     drawn = policy.decisions.filter(is_kept=False) | policy.decisions.filter(is_checked=True)
     assert week.rated == drawn.count() < week.decided
-    assert week.low is not None
-    assert week.high is not None
-    assert week.low < 0.7 < week.high
+    assert week.rate is not None
+    assert week.rate.low is not None
+    assert week.rate.high is not None
+    assert week.rate.low < 0.7 < week.rate.high
 
 
 def test_a_worker_answers_questions_about_large_projects(
