@@ -120,8 +120,9 @@ def _answer(asked: PolicyRow) -> PolicyRow:
     asked.digest, asked.content = question.digest, _stored(result)
     asked.rule = asdict(question.answers.rule)
     asked.second_rule = None if question.seconds is None else asdict(question.seconds.rule)
-    kept = sum(each.is_kept for each in result.outputs)
-    asked.check_share = check_share(kept, result.promise.bound)
+    share = check_share(sum(each.is_kept for each in result.outputs), result.promise.bound)
+    # Later documents are locked as often, and their ratings withheld while looks are left.
+    asked.check_share = min(1.0, share / (1 - locked.share)) if locked else share
     asked.save()
     return asked
 

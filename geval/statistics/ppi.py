@@ -20,6 +20,9 @@ from geval.statistics.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
 from geval.statistics.types import FloatArray, IntArray
 from geval.statistics.weighted import weighted_mean
 
+# Of squares that differ from 0 by rounding alone.
+ROUNDING = 1e-20
+
 
 @lru_cache
 def _z(confidence: float) -> float:
@@ -148,11 +151,13 @@ class Parts:
     def estimate(self) -> PpiMean:
         """Return the mean with the lambda that minimises its error, and an interval that allows for
         skewed contributions, as most outputs have similar ratings and few are far off."""
-        squared = float((self.judge**2).sum())
-        weight = float((self.human * self.judge).sum() / squared) if squared else 0.0
+        squared, alone = float((self.judge**2).sum()), float((self.human**2).sum())
+        # Where all outputs are rated, only rounding is left of the judge's contributions.
+        is_rounding = squared <= ROUNDING * alone
+        weight = 0.0 if is_rounding else float((self.human * self.judge).sum() / squared)
         estimate = self.mean - weight * self.shift
         added = self.human - weight * self.judge
-        variance, alone = float((added**2).sum()), float((self.human**2).sum())
+        variance = float((added**2).sum())
         low, high = None, None
         if self.units >= PPI_RATINGS and variance > 0:
             low, high = _skewed_interval(estimate, added, self.units)

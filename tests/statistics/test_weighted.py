@@ -244,3 +244,14 @@ def test_intervals_of_skewed_ratings_follow_halls_transformation() -> None:
         g = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
         assert g == pytest.approx(expected * stats.t.ppf(0.975, n - 2))
     assert found.estimate - found.low > found.high - found.estimate
+
+
+def test_a_judge_adds_nothing_to_the_mean_of_outputs_that_are_all_rated() -> None:
+    rng = chance(3)
+    human, judge = rng.random((2, 300))
+    outputs = Outputs.full(300, 1).weighted(np.full(300, 1.0))
+
+    (table,) = ppi_table(outputs, human, judge).systems
+
+    assert table.mean is not None
+    assert (table.mean.weight, table.mean.estimate) == (0.0, human.mean())

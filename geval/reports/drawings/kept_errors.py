@@ -114,6 +114,8 @@ def kept_errors(
     for point in policy.points:
         hint = f"{point.kept} kept: error {' '.join(point.written(is_share=is_share))}"
         shapes.append(Dot(x(point.coverage), y(point.error), 2.4, JUDGE, hint=hint.rstrip()))
+    has_second = any(point.by_first is not None for point in policy.points)
+    everything = "Where all are the first judge's," if has_second else "At 100 %"
     begins = [
         (y(line.points[0].error), line.name, JUDGE if line is policy else "quiet")
         for line in lines
@@ -125,8 +127,7 @@ def kept_errors(
         title=title,
         caption=(
             "Error on held-out documents by the share of answers that is kept; the policy's with"
-            " its interval. At 100 % all answers are kept, as without a policy. Dashed: the"
-            " promised error."
+            f" its interval. {everything} it is as without a policy. Dashed: the promised error."
         ),
         height=BOTTOM + FOOT,
         shapes=tuple(shapes),

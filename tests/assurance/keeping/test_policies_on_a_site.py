@@ -19,7 +19,7 @@ from assurance.certifying.certificates import certify, what_changed
 from assurance.keeping.page import criteria_of, promises_on
 from assurance.keeping.proofs import answer_requests, ask_policy, request_policy
 from assurance.keeping.using import decide_new_outputs, stop_policy, use_policy
-from assurance.keeping.weeks import Weeks, policy_in_use
+from assurance.keeping.weeks import PEOPLE, TEXTS, Weeks, policy_in_use
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Criterion, Judge, LockEvent, Policy, Project
 from evaluations.models.improving import EventKind
@@ -28,7 +28,7 @@ from evaluations.projects.archive.write import write_archive
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.files.archive.record_file import ArchiveError
 from geval.improving.ground import ImproveError
-from geval.improving.policy_watch import Holding
+from geval.improving.policy_watch import Holding, check_share
 from geval.improving.promises import PromiseKind, parse_promise
 from geval.measuring.inputs import InputError
 from geval.reports.requirements import RequirementError, parse_requirement
@@ -80,6 +80,19 @@ def test_each_new_question_about_locked_documents_is_a_look(
     events = LockEvent.objects.filter(draw=locked.draw, kind=EventKind.LOOK)
     assert [event.content["judge"] for event in events] == ["judge", "judge"]
     assert Policy.objects.count() == 2
+
+
+def test_more_answers_are_checked_where_ratings_of_locked_documents_are_withheld(
+    labelled: Project, judge: Judge, criterion: Criterion, load: Load
+) -> None:
+    load(labelled, files(range(2000, 2600), seed=8))
+    locked = lock_documents(labelled, looks=3, seed="other")
+
+    asked = ask_policy(judge, criterion, FEW)
+
+    assert asked.kept is not None
+    usual = check_share(round(1800 * asked.kept["coverage"]), 0.05)
+    assert asked.check_share == pytest.approx(min(1, usual / (1 - locked.share)), rel=0.1)
 
 
 def test_looks_for_policies_are_listed_beside_the_others(
@@ -267,6 +280,34 @@ def test_checked_answers_show_whether_the_promise_holds(
     assert week.rate is not None
     assert week.rate.estimate == pytest.approx(0.7, abs=0.08)
     assert ("judge (its scores)" in week.moved) is has_moved
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        ("outputs.csv", "Text ", "Text that has more words than the earlier ones ", TEXTS),
+        ("ratings.csv", ",expert,1", ",expert,0", PEOPLE),
+    ],
+)
+def test_it_is_named_what_moved_since_the_proof(
+    owner: User,
+    labelled: Project,
+    judge: Judge,
+    criterion: Criterion,
+    load: Load,
+    file: str,
+    old: str,
+    new: str,
+    expected: str,
+) -> None:
+    policy = in_use(judge, criterion, owner, share=1.0)
+    given = files(range(1000, 1200), seed=3)
+
+    load(labelled, given | {file: given[file].replace(old, new)})
+    decide_new_outputs()
+
+    (week,) = weeks_of(policy).weeks
+    assert week.moved == (expected,)
 
 
 def test_one_policy_of_a_judge_is_in_use(owner: User, judge: Judge, criterion: Criterion) -> None:
