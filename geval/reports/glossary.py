@@ -418,7 +418,7 @@ TERMS: dict[str, Term] = {
     ),
     "promise_today": Term(
         "Whether a promise still holds",
-        "From the kept answers that people checked at random, in order, with an interval valid at"
+        "From the kept answers that people checked at random, as rated, with an interval valid at"
         " any time: broken if all of it is above the promise, holding if all is below.",
         "Until enough answers are checked, the promise is not contradicted. What moved compares"
         " means of a week with those at the proof (Welch's t over documents, adjusted by Holm).",
