@@ -53,21 +53,11 @@ class ConfidenceRule:
         missing = np.full(len(outputs.scores), np.nan)
         if not self.name:
             return np.where(np.isnan(outputs.scores), np.nan, 0.0)
-        values = {each.name: each.values for each in _measures(outputs, self)}
+        values = dict(_measures(outputs, self))
         if self.name in self.columns:
             return values.get(self.name, missing)
         columns = _table(outputs.scores, values, self.columns)
         return np.where(np.isnan(outputs.scores), np.nan, -self.mean - columns @ self.slopes)
-
-
-@dataclass(frozen=True, eq=False)
-class Confidence:
-    """A measure of confidence: its name, and a value for each output, shape (outputs,); NaN where
-    there is none. `held_out` are values that are learned from other documents, where any are."""
-
-    name: str
-    values: FloatArray
-    held_out: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,21 +94,19 @@ def choose_confidence(judged: JudgeScores, *, comparable: bool = False) -> Confi
     rule = ConfidenceRule("", judged.reach, judged.mark, _scales_of(judged), {}, (), 0.0)
     if not judged.learns.any():
         return rule
-    measures = {each.name: each.values for each in _measures(judged, rule)}
-    rule, together = _by_all(judged, measures, rule)
+    measures = dict(_measures(judged, rule))
+    rule, held_out = _by_all(judged, measures, rule)
     if comparable:
         return rule
-    measured = [
-        each
-        for each in (*(Confidence(*each) for each in measures.items()), together)
-        if len(np.unique(each.values[judged.training & ~np.isnan(each.values)])) > 1
+    values = measures | {rule.name: rule.values_of(judged)}
+    varying = [
+        name
+        for name, each in values.items()
+        if len(np.unique(each[judged.training & ~np.isnan(each)])) > 1
     ]
-
-    def mean_error(each: Confidence) -> float:
-        return _mean_error(judged, each.values if each.held_out is None else each.held_out)
-
-    chosen = min(measured, key=mean_error, default=None)
-    return rule if chosen is None else replace(rule, name=chosen.name)
+    tried = measures | {rule.name: held_out}
+    chosen = min(varying, key=lambda name: _mean_error(judged, tried[name]), default=rule.name)
+    return replace(rule, name=chosen)
 
 
 def _mean_error(judged: JudgeScores, confidence: FloatArray) -> float:
@@ -135,25 +123,19 @@ def _mean_error(judged: JudgeScores, confidence: FloatArray) -> float:
     return float(errors[at].mean())
 
 
-def _measures(outputs: ScoredOutputs, rule: ConfidenceRule) -> Iterator[Confidence]:
+def _measures(outputs: ScoredOutputs, rule: ConfidenceRule) -> Iterator[tuple[str, FloatArray]]:
+    """Yield measures of confidence with a value for each output, NaN where there is none."""
     if any(outputs.distributions):
-        yield Confidence(
-            "probability near its score",
-            np.array([_near(*each, rule.reach) for each in _with_scores(outputs)]),
-        )
-        yield Confidence(
-            "spread of its answers", np.array([-_spread(*each) for each in _with_scores(outputs)])
-        )
+        pairs = list(zip(outputs.scores.tolist(), outputs.distributions, strict=True))
+        near = np.array([_near(*each, rule.reach) for each in pairs])
+        yield "probability near its score", near
+        yield "spread of its answers", np.array([-_spread(*each) for each in pairs])
     if rule.mark is not None:
-        yield Confidence("distance to the pass mark", np.abs(outputs.scores - rule.mark))
+        yield "distance to the pass mark", np.abs(outputs.scores - rule.mark)
     for name, moments in rule.others.items():
         if name in outputs.others:
             apart = _apart(outputs.scores, outputs.others[name], moments)
-            yield Confidence(f"agreement with {name}", -np.abs(apart))
-
-
-def _with_scores(outputs: ScoredOutputs) -> Iterator[tuple[float, Mapping[float, float] | None]]:
-    return zip(outputs.scores.tolist(), outputs.distributions, strict=True)
+            yield f"agreement with {name}", -np.abs(apart)
 
 
 def _near(score: float, shares: Mapping[float, float] | None, reach: float) -> float:
@@ -196,9 +178,10 @@ def _apart(
 
 def _by_all(
     judged: JudgeScores, measures: Mapping[str, FloatArray], rule: ConfidenceRule
-) -> tuple[ConfidenceRule, Confidence]:
-    """Return minus the doubt expected from the score and all measures, by ridge regression (Hoerl
-    and Kennard, 1970), and what was learned; a missing value counts as the mean."""
+) -> tuple[ConfidenceRule, FloatArray]:
+    """Return what was learned of the doubt expected from the score and all measures, by ridge
+    regression (Hoerl and Kennard, 1970); and minus this doubt, shape (outputs,), as learned from
+    other documents. A missing value counts as the mean."""
     columns = _columns(judged.scores, measures)
     moments = {name: _moments(column, judged.learns) for name, column in columns.items()}
     table = _table(judged.scores, measures, moments)
@@ -216,7 +199,7 @@ def _by_all(
     name = "all measures together" if measures else SIMILAR
     slopes, mean = learned(judged.learns)
     rule = replace(rule, name=name, columns=moments, slopes=tuple(slopes.tolist()), mean=mean)
-    return rule, Confidence(name, rule.values_of(judged), held_out)
+    return rule, held_out
 
 
 def _columns(scores: FloatArray, measures: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
