@@ -123,3 +123,18 @@ def test_rated_outputs_stand_for_all_that_were_kept_or_not() -> None:
     assert weight_of_rated(kept, rated & kept) is None
     assert weight_of_rated(kept, rated & ~kept) is None
     assert weight_of_rated(kept[:8], rated[:8]) is not None
+
+
+def test_the_numbers_of_a_curve_name_the_first_judges_part() -> None:
+    points = [ErrorPoint(0.5, 0.01, 0.0, 0.05, 0.5), ErrorPoint(1.0, 0.04, None, None, 0.75)]
+
+    drawing = kept_errors(
+        KeptErrors("this policy", points), [], promised=0.05, kept=1.0, is_share=True, title="",
+        width=340,
+    )  # fmt: skip
+
+    assert drawing.rows == (
+        ("this policy", "50 %, 50 % by the first", "1.0 %", "[0.0 %, 5.0 %]"),
+        ("this policy", "100 %, 75 % by the first", "4.0 %", "–"),
+    )
+    assert "all are the first judge's, it is as without a policy" in drawing.caption
