@@ -7,7 +7,6 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
-from pydantic import TypeAdapter
 
 from annotations.models import Campaign
 from annotations.planning.campaigns import close_campaign
@@ -15,15 +14,14 @@ from annotations.planning.filling import add_outputs, open_standing_campaign
 from assurance.keeping.proofs import distributions_of
 from evaluations.models import CandidateOutput, Policy, PolicyDecision, Role
 from evaluations.models.changes import note_change
+from evaluations.models.judge_policies import read_rule
 from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data
-from geval.improving.confidence import ConfidenceRule, ScoredOutputs
+from geval.improving.confidence import ScoredOutputs
 from geval.improving.ground import ImproveError
 from geval.improving.promises import PromiseKind, parse_promise
 from geval.statistics.locked_rule import is_locked
 from geval.statistics.types import FloatArray, IntArray
-
-_RULE: TypeAdapter[ConfidenceRule] = TypeAdapter(ConfidenceRule)
 
 
 @transaction.atomic
@@ -149,7 +147,7 @@ def _kept_by(policy: Policy, waiting: IntArray) -> dict[int, int | None]:
         # What the first judge has not scored waits, also for the second.
         places = places[~np.isnan(scores[places])]
         distributions = distributions_of(data, about, judge) if len(places) else {}
-        confidence = _RULE.validate_python(rule).values_of(
+        confidence = read_rule(rule).values_of(
             ScoredOutputs(
                 scores[places],
                 [distributions.get(at) for at in places.tolist()],

@@ -6,11 +6,34 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from pydantic import TypeAdapter
 
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
+
+
+def read_answer(content: Any) -> Any:
+    """Return the answer of `geval.policy` in a policy's content.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    from geval.improving.policy import Policy as Answer  # noqa: PLC0415 (loads scipy)
+
+    return Answer.from_dict(content)
+
+
+def read_rule(rule: Any) -> Any:
+    """Return the confidence of a policy's rule.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    from geval.improving.confidence import ConfidenceRule  # noqa: PLC0415 (loads scipy)
+
+    return TypeAdapter(ConfidenceRule).validate_python(rule)
 
 
 class PolicyQuerySet(models.QuerySet["Policy"]):

@@ -26,6 +26,7 @@ from pydantic import TypeAdapter
 from evaluations.corpus.locks.locking import as_own_draw, newest_event
 from evaluations.models import Judge, Project
 from evaluations.models.changes import note_change
+from evaluations.models.judge_policies import read_answer, read_rule
 from evaluations.models.project import free_slug
 from evaluations.models.row_by_row import is_disk_full
 from evaluations.models.sizes import refresh_statistics
@@ -58,15 +59,12 @@ from geval.files.archive.shapes import (
 )
 from geval.files.archive.zip_limits import check_directory, check_members
 from geval.files.packed import UNREADABLE
-from geval.improving.confidence import ConfidenceRule
-from geval.improving.policy import Policy
 from geval_site.sql import execute_sql
 
 log = structlog.stdlib.get_logger(__name__)
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
-_RULE: TypeAdapter[ConfidenceRule] = TypeAdapter(ConfidenceRule)
 JUDGE_NUMBERS = frozenset(
     {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
@@ -364,8 +362,8 @@ def _check_candidate(row: Mapping[str, Any]) -> None:
 def _check_policy(row: Mapping[str, Any]) -> None:
     rules = {"rule": row["rule"]} | ({"second_rule": row["second_rule"]} if row["second"] else {})
     for name, rule in rules.items():
-        check_field(name, _RULE.validate_python, rule)
-    check_field("content", Policy.from_dict, row["content"])
+        check_field(name, read_rule, rule)
+    check_field("content", read_answer, row["content"])
     if row["promise"] != row["content"]["promise"]:
         raise WrongValueError("promise is not that of its content")
 
