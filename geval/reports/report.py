@@ -327,7 +327,6 @@ class CriterionResult:
             nulls=analysis.nulls,
             compared=self.compared,
             far_off=analysis.far_off,
-            has_two_points=analysis.passing is not None,
             untested=self._why_untested(test),
             on_scale=analysis.on_scale,
             rated=self.rated_outputs,

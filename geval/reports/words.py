@@ -37,6 +37,7 @@ RANKED = {
     "system": "the systems",
     "dataset": "all outputs",
 }
+FAR_OFF_WORDS = "off by more than a quarter of the scale"
 
 
 def in_a_sentence(result: CriterionResult) -> str:
@@ -197,7 +198,7 @@ def _caution(evidence: Evidence, verdict: Verdict, *, is_lowest_bar: bool) -> st
         if ranks:
             return f"It ranks like a rater, but {_not_near(evidence)}."
         far_off = evidence.far_off.value
-        off = "" if far_off is None else f", but {whole_percent(far_off)} are {_far_off(evidence)}"
+        off = "" if far_off is None else f", but {whole_percent(far_off)} are {FAR_OFF_WORDS}"
         return f"{_below(evidence)}. Its scores are as close as one rater's{off}."
     if not evidence.raters_agree:
         return "Raters are not shown to agree with each other."
@@ -374,16 +375,9 @@ def spot_check(evidence: Evidence) -> str:
     checked = spot_check_size(share)
     return (
         f"Have people rate {checked} of its new outputs, drawn at random: on the rated ones"
-        f" {share:.0%} of its scores are {_far_off(evidence)}, and so many checks show that share"
+        f" {share:.0%} of its scores are {FAR_OFF_WORDS}, and so many checks show that share"
         f" within {100 * CHECK_WIDTH:.0f} points."
     )
-
-
-def _far_off(evidence: Evidence) -> str:
-    """Return what the share of scores that are far off counts."""
-    if evidence.has_two_points:
-        return "not what most people said"
-    return "off by more than a quarter of the scale"
 
 
 def spot_check_size(share: float) -> int:

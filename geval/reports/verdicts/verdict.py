@@ -114,12 +114,12 @@ class Evidence:
     the difference of the two. `passes` says whether it passes the alternative annotator test;
     `untested` is the reason why there is no test, `p_nearer` is the p-value of the test that it is
     no closer to raters than the best constant, and `on_scale` says whether its scores are on the
-    criterion's scale, `has_two_points` whether that is pass or fail. `alpha` is the raters'
-    agreement; `compared` how many judges the best was chosen from. `rated` counts the rated
-    outputs, `outputs` those of them that the judge scored. `is_blind` says that several systems
-    have too few outputs to look within them. `within` is the evidence within systems, `filled` that
-    with missing scores filled in, and `p_beyond` the p-value of the test that it follows people
-    only by a text's length, and who wrote it; None where there is none.
+    criterion's scale. `alpha` is the raters' agreement; `compared` how many judges the best was
+    chosen from. `rated` counts the rated outputs, `outputs` those of them that the judge scored.
+    `is_blind` says that several systems have too few outputs to look within them. `within` is the
+    evidence within systems, `filled` that with missing scores filled in, and `p_beyond` the p-value
+    of the test that it follows people only by a text's length, and who wrote it; None where there
+    is none.
     """
 
     outputs: int
@@ -138,7 +138,6 @@ class Evidence:
     untested: str = ""
     on_scale: bool = True
     far_off: Estimate = field(default_factory=lambda: Estimate.undefined("not computed"))
-    has_two_points: bool = False
     rated: int = 0
     is_blind: bool = False
     within: "Evidence | None" = None
