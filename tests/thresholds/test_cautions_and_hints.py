@@ -23,7 +23,9 @@ def result(
         ),
         alt_test=SimpleNamespace(passes=passes),
         analysis=SimpleNamespace(
-            spread=Concentration(1.0, 2.0, modal, 0.1), ppi=SimpleNamespace(is_random=True)
+            spread=Concentration(1.0, 2.0, modal, 0.1),
+            ppi=SimpleNamespace(is_random=True),
+            passing=None,
         ),
     )
 
