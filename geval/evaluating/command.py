@@ -18,7 +18,14 @@ from geval.evaluating.judging import EvaluationError
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import declared, option_of
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, arguments_of
+from geval.measuring.terminal import (
+    ERROR,
+    FilesParser,
+    add_files,
+    add_words,
+    arguments_of,
+    write_error,
+)
 from geval.statistics.scales import Scale, parsed_scale
 from geval.texts.program import command
 
@@ -51,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
             sys.stderr.write(f"Written: {options.scores}\n")
         return _exit_code(result)
     except (InputError, EvaluationError) as error:
-        sys.stderr.write(f"{error}\n")
+        write_error(error)
         return ERROR
 
 

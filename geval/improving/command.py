@@ -9,7 +9,14 @@ from geval.improving.improvement import Improvement
 from geval.improving.improving import EVERYTHING, improve
 from geval.improving.lock_file import NAME
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, arguments_of
+from geval.measuring.terminal import (
+    ERROR,
+    FilesParser,
+    add_files,
+    add_words,
+    arguments_of,
+    write_error,
+)
 from geval.statistics.locked_rule import LOOKS, SHARE
 from geval.texts.program import command
 
@@ -29,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
             **arguments_of(options, "locked judge judges criterion labels order share looks prove"),
         )
     except (InputError, ImproveError) as error:
-        sys.stderr.write(f"{error}\n")
+        write_error(error)
         return TOO_EARLY if isinstance(error, TooFewRatingsError) else ERROR
     sys.stdout.write(f"{result.to_json() if options.json else result}\n")
     return _exit_code(result)

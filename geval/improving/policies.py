@@ -87,7 +87,7 @@ def policy(
     if second is not None and not isinstance(second, str):
         raise InputError("second= names one judge, as a text.")
     if second and not (judge or hasattr(source, "with_others")):
-        raise InputError(f"Name the first judge, too: judge=… (--judge); {second} is the second.")
+        raise InputError(f"Name the first judge, too: judge=…; {second} is the second.")
     measured, names = named_columns(
         getattr(source, "with_others", source), human=human, judge=judge, criterion=criterion,
         document=document, system=system, group=group,

@@ -9,7 +9,14 @@ from geval.improving.policies import policy
 from geval.improving.promises import PromiseKind
 from geval.measuring.command import parse_scale
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, add_scale, arguments_of
+from geval.measuring.terminal import (
+    ERROR,
+    FilesParser,
+    add_files,
+    add_scale,
+    arguments_of,
+    write_error,
+)
 from geval.texts.program import command
 
 PROMISED, CANNOT_PROMISE, TOO_EARLY = 0, 1, 2
@@ -26,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
             **arguments_of(options, "promise judge second by criterion locked seconds price"),
         )
     except (InputError, ImproveError, StatementError) as error:
-        sys.stderr.write(f"{error}\n")
+        write_error(error)
         return ERROR
     sys.stdout.write(f"{result.to_json() if options.json else result}\n")
     if result.is_promised:

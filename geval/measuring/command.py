@@ -17,6 +17,7 @@ from geval.measuring.terminal import (
     add_scale,
     add_words,
     arguments_of,
+    write_error,
 )
 from geval.statistics.correlation import LEVELS
 from geval.statistics.scales import parsed_scale
@@ -40,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
         )
         required = certify(result, options.require) if options.require else []
     except (InputError, StatementError) as error:
-        sys.stderr.write(f"{error}\n")
+        write_error(error)
         return ERROR
     sys.stdout.write(f"{result.to_whole_json() if options.json else result}\n")
     for each in required:

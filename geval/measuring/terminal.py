@@ -1,6 +1,7 @@
 """Questions of commands about files at a terminal, and the options that answer them in advance."""
 
 import argparse
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -21,6 +22,20 @@ class FilesParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(ERROR, f"{self.prog}: error: {message}\n")
+
+
+# Arguments of the library's functions in messages, which are options here.
+_ARGUMENT = re.compile(
+    r"(?<![-\w])(criterion|document|group|human|judge|labels|order|system)=(?:…|(?=(['\"\s])))"
+)
+
+
+def write_error(error: Exception) -> None:
+    """Write an error, with options in place of the arguments that it names."""
+    text = _ARGUMENT.sub(
+        lambda named: f"--{named[1]}" + (" " if (named[2] or " ").strip() else ""), str(error)
+    )
+    sys.stderr.write(f"{text}\n")
 
 
 def ask_at_terminal(question: UploadQuestion) -> UploadAnswer | None:
