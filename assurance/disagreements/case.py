@@ -34,6 +34,7 @@ from geval.reports.gap_case import (
     shown_on,
 )
 from geval.reports.gaps import GapNumbers, Gaps
+from geval.texts.lengths import count_words
 from geval.texts.numbers import signed, two_decimals
 from geval.texts.word_differences import Piece, taken_from, word_differences
 from geval_site.sql import fetch_rows
@@ -140,7 +141,7 @@ def gap_case(
         source=taken_from(source, words),
         is_cut=len(source) < len(output.document.source) or len(words) < len(output.text),
         words=int(data.words[index]),
-        source_words=len(output.document.source.split()),
+        source_words=count_words(output.document.source),
         other_judges=tuple(other_judges(data, index, key, judges, scale)),
         other_criteria=tuple(other_criteria(data, index, key, criteria)),
         item=item,

@@ -17,7 +17,9 @@ def names_in(text: str) -> tuple[str, ...]:
 
 # Our column -> its names in other tools; the first one present counts.
 NAMES: dict[str, tuple[str, ...]] = {
-    "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
+    "doc_id": names_in(
+        "doc_id document_id id example_id question_id prompt_id input_id item_id task_id uid"
+    ),
     "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
     "source": names_in(
         "source input article document question prompt query text user_message user_input"

@@ -45,6 +45,7 @@ from geval.statistics.rubrics import Rubric, RubricItem
 from geval.statistics.scales import FARTHEST, Scale, ScaleGuess, parted_guess, usual_scale_for
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import Consensus, FloatArray, tie_close_values
+from geval.texts.lengths import count_words
 from geval.texts.sentences import did_you_mean, listed
 
 # The kind of systems, which files do not state.
@@ -682,7 +683,7 @@ def _words(texts: Sequence[str | None]) -> FloatArray:
     """Return the number of words of each text; NaN if no text was given, or all are empty."""
     if not any(texts):
         return np.full(len(texts), np.nan)
-    return np.array([np.nan if text is None else len(text.split()) for text in texts])
+    return np.array([np.nan if text is None else count_words(text) for text in texts])
 
 
 def _in_order(gatherer: Gatherer, documents: Sequence[int]) -> tuple[np.ndarray, Outputs]:

@@ -472,7 +472,8 @@ class Measurement:
         rows = "".join(
             f"<tr><th>{escape(row.criterion)}</th><td>{escape(row.verdict.label)}</td>"
             f"<td>{escape(row.judge.name if row.judge else '–')}</td>"
-            f"<td>{forest_of(self._glance.axis, row)}</td><td>{escape(row.reading)}</td></tr>"
+            f"<td>{_shares_of_row(row) or forest_of(self._glance.axis, row)}</td>"
+            f"<td>{escape(row.reading)}</td></tr>"
             for row in self._glance.rows
         ) + "".join(
             f"<tr><th>{escape(each.criterion)}</th><td>{escape(each.verdict.label)}</td>"
@@ -482,9 +483,11 @@ class Measurement:
             for each in self.labels
             if each.best
         )
+        are_ranks = any(not row.shares for row in self._glance.rows)
+        of = "rho beside one rater" if are_ranks else "Agreement"
         head = "".join(
             f"<th>{name}</th>"
-            for name in ("Criterion", "Verdict", "Best judge", "rho beside one rater", "Why")
+            for name in ("Criterion", "Verdict", "Best judge", of, "Why")
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -500,6 +503,13 @@ class Picture:
 
     def __str__(self) -> str:
         return self.svg
+
+
+def _shares_of_row(row: VerdictRow) -> str:
+    """Return what is required of a judge by labels, as HTML; empty for correlations."""
+    return "<br>".join(
+        escape(f"{share.name} {share.value} {share.interval}".rstrip()) for share in row.shares
+    )
 
 
 def next_step(rows: Sequence[VerdictRow]) -> str:

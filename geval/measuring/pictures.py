@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from geval.reports.at_a_glance import ForestRow, VerdictRow
 from geval.reports.drawings.forest import Axis
+from geval.reports.verdicts.expert import FOUND_AND_KEPT
 from geval.statistics.resampling import Interval
-from geval.texts.numbers import in_brackets, label_or_number, two_decimals
+from geval.texts.numbers import in_brackets, label_or_number, shown, two_decimals
 from geval.texts.sentences import shortened
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def page_of(result: "Measurement") -> str:
         f"<td>{escape(label_or_number(gap.score))}</td><td>{escape(gap.text)}</td></tr>"
         for gap in result.disagreements()
     )
+    groups = "".join(f"<pre>{escape(str(field))}</pre>" for field in result.by_field)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in result.notes)
     head = "".join(
         f"<th>{name}</th>" for name in ("Criterion", "Judge", "Output", "People", "Score", "Text")
     )
@@ -89,6 +92,7 @@ def page_of(result: "Measurement") -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>What a judge may rate</title><style>{_STYLE}</style>"
         f"<h1>What a judge may rate</h1><p>{escape(result.headline)}</p>{result._repr_html_()}"
+        f"{groups}{notes}"
         f"<h2>Largest disagreements</h2><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{gaps}</tbody></table></html>\n"
     )
@@ -129,7 +133,14 @@ def card_of(result: "Measurement") -> str:
 
 
 def _numbers(measure: "CriterionMeasure") -> str:
-    if measure.judge is None or measure.rho is None:
+    if measure.judge is None:
+        return ""
+    if passing := measure.pass_fail:
+        names = FOUND_AND_KEPT[passing.finds_passes]
+        sides = zip(names, (passing.sensitivity, passing.specificity), strict=True)
+        shares = [f"{name} {shown(share.estimate)}" for name, share in sides]
+        return f"{measure.judge}, {', '.join(shares)}"
+    if measure.rho is None:
         return ""
     interval = in_brackets(Interval(*measure.interval)) if measure.interval else ""
     return f"{measure.judge}, rho {two_decimals(measure.rho)} {interval}".rstrip()

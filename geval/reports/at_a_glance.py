@@ -362,7 +362,7 @@ def _shares(evidence: LabelEvidence, axis: Axis) -> tuple[ShareLine, ...]:
             side.figure.estimate,
             side.figure.interval,
             best_null=max(_values(of_nulls), default=None),
-            required=side.least,
+            required=side.least_beside,
             axis=axis,
         )
         for name, side, of_nulls in rows

@@ -53,7 +53,7 @@ def expert_reading(evidence: LabelEvidence, judge: str) -> str:
         if not evidence.evidence.on_scale:
             numbers += f", with scores from {passing.threshold:.3g} as passes"
     if evidence.is_by_people:
-        numbers += f"; a rater in its place {_by_raters(evidence)}"
+        numbers += f". {_beside_raters(evidence)}"
     if evidence.verdict == Verdict.AGREES:
         reason = f"{_required(evidence)} is shown."
     if evidence.verdict == Verdict.STANDS_IN:
@@ -63,10 +63,18 @@ def expert_reading(evidence: LabelEvidence, judge: str) -> str:
     return f"{numbers}. {reason}{of}"
 
 
-def _by_raters(evidence: LabelEvidence) -> str:
-    """Return what one rater finds and keeps, for a sentence."""
-    besides = [f"{side.beside.rater:.2f}" for side in evidence.sides if side.beside]
-    return "finds {} and keeps {}".format(*besides)
+def _beside_raters(evidence: LabelEvidence) -> str:
+    """Return what the judge finds and keeps in a rater's place, and what the rater does."""
+    shares = [
+        f"{share:.2f}"
+        for side in evidence.sides
+        if side.beside
+        for share in (side.beside.judge, side.beside.rater)
+    ]
+    return (
+        "In a rater's place, where the others agree, it finds {} (the rater {}) and keeps {} (the"
+        " rater {})".format(*shares)
+    )
 
 
 def _kappa(evidence: LabelEvidence) -> str:
@@ -101,13 +109,14 @@ def expert_caution(evidence: LabelEvidence) -> str:
     if verdict != evidence.own_verdict and evidence.filled is not None:
         missing = evidence.evidence.rated - evidence.evidence.outputs
         how = "wrong" if passing else "the middle rating"
-        unscored = counted(missing, "output")
-        return f"With the {unscored} that it did not score as {how}, less is shown."
+        unscored = counted(missing, "rated output")
+        return f"Let it score the {unscored} that it left out: counted as {how}, less is shown."
     if evidence.is_constant:
         return "It gives every output the same score."
     if verdict == Verdict.TOO_EARLY:
         needed = labels_needed(evidence) or evidence.missing
-        return f"{needed[:1].upper()}{needed[1:]}."
+        weak = "" if evidence.is_shown or not evidence.beats_chance else f" {_unread(evidence)}"
+        return f"{needed[:1].upper()}{needed[1:]}.{weak}"
     shown_kinds = [side.kind for side in evidence.sides if side.is_shown]
     if passing is not None and verdict == Verdict.SPOT_CHECKS:
         instead = "".join(
@@ -115,20 +124,25 @@ def expert_caution(evidence: LabelEvidence) -> str:
         )
         who, beside = "the expert", ""
         if evidence.is_by_people:
-            who, beside = "people", f"A rater in its place {_by_raters(evidence)}. "
+            who, beside = "people", f"{_beside_raters(evidence)}. "
         return beside + _spot_check(passing, shown_kinds[0], who) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
-    weak = [side.kind for side in evidence.sides if not side.beats_chance]
-    if weak and shown_kinds:
-        return f"It is not shown to get half of the {_PLURALS[weak[0]]} right."
+    by_chance = [side.kind for side in evidence.sides if not side.beats_chance]
+    if by_chance and shown_kinds:
+        return f"It is not shown to get half of the {_PLURALS[by_chance[0]]} right."
     if not shown_kinds and evidence.is_by_people:
         return (
-            f"Neither is shown to be less than {VERDICT_MARGIN:.2f} behind a rater in its place,"
-            f" who {_by_raters(evidence)}."
+            f"{_beside_raters(evidence)}. Neither is shown to be less than {VERDICT_MARGIN:.2f}"
+            " behind."
         )
     if not shown_kinds:
         return f"{_required(evidence)} is required."
+    return _unread(evidence)
+
+
+def _unread(evidence: LabelEvidence) -> str:
+    """Return why the judge is not shown to be better than whoever reads nothing."""
     if evidence.rivals:
         titles = listed(list(evidence.rivals))
         return f"{titles[:1].upper()}{titles[1:]} may do as well."

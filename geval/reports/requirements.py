@@ -197,6 +197,10 @@ def _parsed(text: str) -> Requirement:
     )
 
 
+# Counts, and points of a scale; all other figures are shares or coefficients.
+UNBOUNDED = frozenset({"documents", "raters", "instruction.most"})
+
+
 def _parsed_figure(text: str, numbers: Mapping[str, str]) -> Requirement:
     match = _WRITTEN.fullmatch(text)
     figure, relation, bound = (group or "" for group in match.groups()) if match else ("", "", "")
@@ -207,6 +211,8 @@ def _parsed_figure(text: str, numbers: Mapping[str, str]) -> Requirement:
         raise RequirementError(f"{figure} is a lower end: it can be required to be high, with >=.")
     if is_there and figure.endswith((".most", ".high")) and relation in (">", ">="):
         raise RequirementError(f"{figure} is an upper end: it can be required to be low, with <=.")
+    if is_there and relation and figure not in UNBOUNDED and abs(float(bound)) > 1:
+        raise RequirementError(f"{figure} is at most 1: write 80 % as 0.8, not {bound}.")
     if is_there and relation and math.isfinite(float(bound)):
         return Requirement(figure, relation, float(bound))
     shown = text.strip()[:80]

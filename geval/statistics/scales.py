@@ -35,10 +35,14 @@ NO_POINT = -math.inf
 _NO_POINTS = {NOT_APPLICABLE: NO_POINT, "not applicable": NO_POINT}
 # Ratings of two values are often words: those of a pair that are read as 1, and those read as 0.
 PAIRS = (
-    (("yes",), ("no",)),
-    (("true",), ("false",)),
+    (("yes", "y"), ("no", "n")),
+    (("true", "t"), ("false", "f")),
     (("pass", "passed"), ("fail", "failed")),
     (("correct",), ("incorrect",)),
+    (("good",), ("bad",)),
+    (("ok",), ("not ok",)),
+    (("thumbs_up", "thumbs up", "👍"), ("thumbs_down", "thumbs down", "👎")),
+    (("✅", "✓", "✔"), ("❌", "✗", "✘")),
 )
 _IN_PAIRS = {
     word: (1.0 - at, f"{pair[0][0]} or {pair[1][0]}")

@@ -11,6 +11,7 @@ import pytest
 import geval
 from geval.command_line import main
 from geval.measuring.measurement import Measurement
+from geval.measuring.pictures import card_of, page_of
 
 # The share of fails that it finds and of passes that it keeps.
 Sides = tuple[float, float]
@@ -25,6 +26,7 @@ def rows_of(
     careless: int = 0,
     each: int = 1,
     missing: float = 0.0,
+    cell: str | None = None,
 ) -> list[dict[str, Any]]:
     """Outputs with the labels of three people and a judge; the first `careless` people answer by
     chance in 6 of 10 cases."""
@@ -46,7 +48,7 @@ def rows_of(
             "system": f"s{at % each}",
             "answer": "word " * int(rng.integers(20, 60)),
             **{
-                name: None if name == "judge" and gone[at] else words[int(own[at])]
+                name: cell if name == "judge" and gone[at] else words[int(own[at])]
                 for name, own in columns.items()
             },
         }
@@ -67,13 +69,15 @@ def measured(rows: list[dict[str, Any]]) -> Measurement:
         (rows_of(1200, 0.08, (0.97, 0.97)), "stands", "less than 0.10 behind"),
         (rows_of(300, 0.3, (0.7, 0.97)), "spot", "Let people check what it passes"),
         (rows_of(300, 0.7, (0.97, 0.7)), "spot", "Let people check what it fails"),
-        (rows_of(300, 0.3, (0.76, 0.76)), "keep", "Neither is shown to be less than 0.10 behind"),
+        (rows_of(300, 0.3, (0.76, 0.76)), "keep", "Neither is shown to be less than 0.10"),
         (rows_of(300, 0.3, (0.5, 0.5)), "keep", "not shown to do better than chance"),
         (rows_of(300, 0.3, (0.0, 1.0)), "keep", "It gives every output the same score"),
         (rows_of(100, 0.5, (0.93, 0.96)), "early", "more passes are needed, about 123 labels"),
         (rows_of(40, 0.05, (0.9, 0.96)), "early", "more fails are needed"),
         (rows_of(600, 0.3, (0.96, 0.96), missing=0.4), "keep", "less is shown"),
+        (rows_of(600, 0.3, (0.96, 0.96), missing=0.1, cell="n/a"), "stands", "not applicable: "),
         (rows_of(300, 0.3, (0.9, 0.9), people=(0.6, 0.6)), "unreliable", "Raters do not agree"),
+        (rows_of(400, 0.01, (0.95, 0.95)), "early", "more fails are needed"),
     ],
 )
 def test_a_judge_is_held_against_raters(
@@ -85,6 +89,72 @@ def test_a_judge_is_held_against_raters(
     assert criterion.verdict == verdict
     assert reason in str(result)
     assert "rho" not in str(result)
+
+
+def test_judge_and_rater_are_printed_on_the_same_outputs() -> None:
+    """With two ratings an output, those on which the others differ count for neither."""
+    rows = rows_of(400, 0.4, (0.85, 0.9), people=(0.85, 0.9))
+    for at, row in enumerate(rows):
+        row[f"rater_{at % 3}"] = None
+
+    result = measured(rows)
+
+    (criterion,) = result.report.criteria
+    evidence = criterion.by_labels(criterion.judges[0])
+    assert evidence is not None
+    shares = [(side.beside.judge, side.beside.rater) for side in evidence.sides if side.beside]
+    pairs = [f"{judge:.2f} (the rater {rater:.2f})" for judge, rater in shares]
+    assert f"finds {pairs[0]} and keeps {pairs[1]}" in str(result)
+    # The dashed line is as far from the dot as the judge is from what it takes beside a rater.
+    for side in evidence.sides:
+        assert side.beside is not None
+        assert side.figure.estimate.value is not None
+        apart = side.figure.estimate.value - side.least_beside
+        assert apart == pytest.approx((side.beside.estimate.value or 0.0) + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("passes", "fails"), [("T", "F"), ("y", "N"), ("✅", "❌"), ("good", "bad"), ("👍", "👎")]
+)
+def test_however_pass_and_fail_are_spelled_the_verdict_is_the_same(passes: str, fails: str) -> None:
+    rows = rows_of(300, 0.3, (0.76, 0.9))
+    spelled = [
+        {key: {"pass": passes, "fail": fails}.get(cell, cell) for key, cell in row.items()}
+        for row in rows
+    ]
+
+    (plain,), (other,) = measured(rows).criteria, measured(spelled).criteria
+
+    assert (other.verdict, other.sensitivity) == (plain.verdict, plain.sensitivity)
+
+
+def test_pages_and_cards_have_shares_and_groups() -> None:
+    rows = rows_of(400, 0.3, (0.92, 0.96))
+    for at, row in enumerate(rows):
+        row["language"] = ("en", "de")[at % 2]
+    raters = [f"rater_{at}" for at in range(3)]
+    result = geval.measure(
+        rows, human=raters, judge="judge", document="doc", system="system", by="language"
+    )
+
+    page = page_of(result)
+
+    assert "fails found 0." in page
+    assert "rho" not in page
+    assert str(result.by_field[0]).splitlines()[-1].split()[0] in page
+    assert "fails found 0." in card_of(result)
+
+
+def test_a_judge_that_knows_the_length_of_texts_without_blanks_does_not_stand_in() -> None:
+    rng = np.random.default_rng(4)
+    rows = rows_of(600, 0.4, (0.95, 0.95))
+    for row in rows:
+        row["answer"] = "書" * int(rng.integers(5, 40) + (40 if row["judge"] == "pass" else 0))
+
+    result = measured(rows)
+
+    assert result.verdict == "keep"
+    assert "Length alone" in str(result)
 
 
 def test_a_judge_that_is_the_majority_stands_in() -> None:

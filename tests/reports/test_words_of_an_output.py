@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from evaluations.models import CandidateOutput, Project
 from evaluations.reports.data import load_data
+from geval.texts.lengths import count_words
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +40,7 @@ def words(text: str) -> int:
     ],
 )
 def test_words_by_hand(text: str, expected: int) -> None:
-    assert words(text) == expected
+    assert words(text) == count_words(text) == expected
 
 
 # Every script that Python's split is right about, and all its white space.
@@ -55,7 +56,14 @@ _SPACED = st.text(
 @given(_SPACED)
 @example("a\x1cb\x1fc\x85d")
 def test_scripts_with_blanks_are_split_as_python_does(text: str) -> None:
-    assert words(text) == len(text.split())
+    assert words(text) == count_words(text) == len(text.split())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters(min_codepoint=1, exclude_categories=("Cs",))))
+@example("กับ 猫。a　b")
+def test_files_and_the_site_count_alike(text: str) -> None:
+    assert words(text) == count_words(text)
 
 
 def test_reports_count_the_words_of_each_output_so(small_project: Project) -> None:

@@ -82,6 +82,16 @@ class Required:
         """How many more labels of the kind would show more than chance."""
         return self.figure.more_for(self.chance, self.error)
 
+    @property
+    def least_beside(self) -> float:
+        """The least for the figure: beside a rater it is compared on other outputs, those on which
+        the others agree."""
+        value = self.figure.estimate.value
+        apart = self.beside.estimate.value if self.beside else None
+        if value is None or apart is None:
+            return self.least
+        return max(0.0, value - apart - VERDICT_MARGIN)
+
 
 @dataclass(frozen=True)
 class LabelEvidence:
@@ -218,6 +228,9 @@ class LabelEvidence:
     @property
     def own_verdict(self) -> Verdict:
         """The verdict by the scores that are there."""
+        # Of few fails, or passes, alpha tells nothing either.
+        if self.is_by_people and any(side.count < side.fewest for side in self.sides):
+            return Verdict.TOO_EARLY
         if not self.evidence.is_measurable:
             return Verdict.NO_MEASURE
         # Of pass or fail the threshold is chosen, on whatever scale scores are.

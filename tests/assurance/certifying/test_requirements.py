@@ -39,6 +39,8 @@ def test_what_people_write_is_read(text: str, read: Requirement) -> None:
     ("text", "said"),
     [
         ("spearman.summary.low", "needs a bound"),
+        ("sensitivity.low>=80", "is at most 1: write 80 % as 0.8"),
+        ("kappa.low>=1.01", "is at most 1"),
         ("spearman.summary.low<=0.5", "it can be required to be high"),
         ("spearman.summary.low==0.5", "is not a requirement"),
         ("spearman.summary.low>=0.4.5", "is not a requirement"),
@@ -62,7 +64,7 @@ def test_any_text_is_a_requirement_or_an_error(text: str) -> None:
 @given(
     st.sampled_from([name for name in NUMBERS if not name.endswith((".low", ".most", ".high"))]),
     st.sampled_from([">=", "<=", ">", "<"]),
-    st.integers(-1000, 1000).map(lambda number: number / 100),
+    st.integers(-1000, 1000).map(lambda number: number / 1000),
 )
 def test_a_requirement_reads_as_it_prints(figure: str, relation: str, bound: float) -> None:
     requirement = Requirement(figure, relation, bound)
