@@ -53,7 +53,10 @@ MOST_OF_A_NAME = 30
 ROW, SYSTEM, SOURCE = "geval row", "geval: system", "geval: source"
 ONLY_SYSTEM, NO_SOURCE = "system", "geval: no source"
 # What to do about two outputs of one name.
-TELL_APART = "; name the columns that tell them apart: document=… and system=…"
+TELL_APART = (
+    "; name the columns that tell them apart: document=… and system=…; where one system wrote them"
+    " all, name the column of documents by group=…"
+)
 # The name of a row as an unnamed document.
 ROW_NAME = re.compile(r"row \d+")
 # Answers a question, or gives None.

@@ -59,7 +59,7 @@ def expert_reading(evidence: LabelEvidence, judge: str) -> str:
     if evidence.verdict == Verdict.STANDS_IN:
         reason = f"Both are shown to be less than {VERDICT_MARGIN:.2f} behind."
     chosen = evidence.evidence.compared
-    of = f" It is the best of {chosen} judges on these labels." if chosen > 1 else ""
+    of = f" It was chosen of {chosen} judges on these labels." if chosen > 1 else ""
     return f"{numbers}. {reason}{of}"
 
 
@@ -159,5 +159,5 @@ def _spot_check(passing: PassFail, kind: str, who: str) -> str:
         other = _PLURALS[other]
     wrong = passing.false_fail if fails else passing.false_pass
     own = wrong + (passing.both_fail if fails else passing.both_pass)
-    errs = f"It {does} {thin(wrong)} that {who} {other}. " if wrong else ""
+    errs = f"The judge {does} {thin(wrong)} that {who} {other}. " if wrong else ""
     return f"{errs}Let {who} check what it {does}: {thin(own)} of {thin(passing.outputs)}."

@@ -198,7 +198,7 @@ def _caution(evidence: Evidence, verdict: Verdict, *, is_lowest_bar: bool) -> st
         if ranks:
             return f"It ranks like a rater, but {_not_near(evidence)}."
         far_off = evidence.far_off.value
-        off = "" if far_off is None else f", but {whole_percent(far_off)} are {FAR_OFF_WORDS}"
+        off = f", but {whole_percent(far_off)} are {FAR_OFF_WORDS}" if far_off else ""
         return f"{_below(evidence)}. Its scores are as close as one rater's{off}."
     if not evidence.raters_agree:
         return "Raters are not shown to agree with each other."

@@ -390,6 +390,9 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     """
     if parted := parted_guess(counts):
         return parted
+    # Thumbs down and up, or a vote against and for: nobody gives 0.
+    if set(counts) == {-1, 1} and sum(counts.values()) >= FEW:
+        return ScaleGuess(Scale(-1, 1, step=2))
     whole, total = likely_scale(counts), sum(counts.values())
     for lowest, highest in EXPECTED_SCALES:
         expected = Scale(lowest, highest)

@@ -200,7 +200,7 @@ def test_scores_that_are_missing_where_the_judge_errs_are_counted() -> None:
 
     assert criterion.sensitivity == 1
     assert criterion.verdict == "spot"
-    assert "30 outputs that it did not score as wrong" in criterion.reason
+    assert "30 rated outputs that it left out: counted as wrong" in criterion.reason
 
 
 def test_missing_scores_are_wrong_although_most_labels_are_fails() -> None:

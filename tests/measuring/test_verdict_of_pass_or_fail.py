@@ -10,6 +10,7 @@ import pytest
 
 import geval
 from geval.command_line import main
+from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.measuring.pictures import card_of, page_of
 
@@ -197,3 +198,28 @@ def test_the_same_numbers_are_in_the_json(
     assert side["beside_a_rater"]["one_rater"] == pytest.approx(beside.rater)
     assert side["beside_a_rater"]["ci"] == pytest.approx(beside.interval.ends)
     assert side["required"] == pytest.approx(beside.rater - 0.1)
+
+
+def test_votes_against_and_for_are_pass_or_fail() -> None:
+    rows = rows_of(300, 0.3, (0.76, 0.9))
+    votes = [
+        {key: {"pass": 1, "fail": -1}.get(cell, cell) for key, cell in row.items()} for row in rows
+    ]
+
+    (plain,), (voted,) = measured(rows).criteria, measured(votes).criteria
+
+    assert (voted.verdict, voted.sensitivity) == (plain.verdict, plain.sensitivity)
+
+
+def test_outputs_of_one_system_are_told_apart_by_their_documents_as_groups() -> None:
+    rows = [row | {"system": None} for row in rows_of(400, 0.3, (0.92, 0.96), each=4)]
+    plain = [{key: cell for key, cell in row.items() if key != "system"} for row in rows]
+    for at, row in enumerate(plain):
+        row["answer"] += str(at)
+    raters = [f"rater_{at}" for at in range(3)]
+
+    with pytest.raises(InputError, match="name the column of documents by group=…"):
+        geval.measure(plain, human=raters, judge="judge", document="doc")
+
+    result = geval.measure(plain, human=raters, judge="judge", group="doc")
+    assert result.criteria[0].outputs == 400
