@@ -240,7 +240,8 @@ class LabelsResult:
         name = f"{self.criterion[:1].upper()}{self.criterion[1:]}"
         if self.best is None:
             return f"{name}: no judge has labels."
-        return f"{name}: {_SENTENCES[self.verdict].format(self.best.judge)}."
+        who = "your expert" if self.raters == 1 else "people"
+        return f"{name}: {_SENTENCES[self.verdict].format(judge=self.best.judge, who=who)}."
 
     @property
     def note(self) -> str:
@@ -341,10 +342,10 @@ class LabelsResult:
 
 
 _SENTENCES = {
-    Verdict.AGREES: "{} agrees with your expert as required",
-    Verdict.SPOT_CHECKS: "use {} with spot checks",
-    Verdict.KEEP_EXPERT: "keep the expert labelling",
-    Verdict.NO_MEASURE: "people do not agree enough to measure {}",
+    Verdict.AGREES: "{judge} agrees with {who} as required",
+    Verdict.SPOT_CHECKS: "use {judge} with spot checks",
+    Verdict.KEEP_EXPERT: "{who} must keep labelling",
+    Verdict.NO_MEASURE: "people do not agree enough to measure {judge}",
     Verdict.TOO_EARLY: "it is too early to say",
 }
 
