@@ -204,13 +204,14 @@ def _load(
     except TooManyRowsError as error:
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any(names=load.columns)
+    is_mixed = load.words.report_mixtures(errors)
     # Where the rows with such words are left out, there is nothing to explain.
     unknown = load.unknown_words.scales() if errors.total else {}
     for name, scale in unknown.items():
         if name not in load.scales:
             labels = shortened(", ".join(scale.labels), 200)
             errors.begin_with(files[0].name, LABELS.format(name, labels))
-    if load.words.report_mixtures(errors):
+    if is_mixed:
         errors.raise_if_any(names=load.columns)
     result = Merge(load, steps).merge()
     try:

@@ -104,7 +104,7 @@ def test_words_of_no_pair_are_an_error_that_says_which_are_read(
     (error,) = errors_of(load, project, ratings("very helpful", "1", "0"))
 
     assert "found 'very helpful'" in error
-    assert "yes/no, true/false, pass/fail or correct/incorrect" in error
+    assert "yes/no, true/false, pass/fail, correct/incorrect" in error
 
 
 def test_names_of_a_scales_points_are_its_points(project: Project, load: Load) -> None:

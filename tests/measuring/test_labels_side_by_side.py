@@ -124,3 +124,14 @@ def test_other_scales_have_no_verdicts_to_count() -> None:
 
     assert result.criteria[0].pass_fail is None
     assert "same verdict" not in str(result)
+
+
+@pytest.mark.parametrize("words", [("Y", "N", "U"), ("T", "F", "N"), ("n", "e", "c")])
+def test_three_letters_are_labels_though_two_of_them_could_be_yes_and_no(
+    words: tuple[str, ...],
+) -> None:
+    rows = [{"human": words[n % 3], "judge": words[(n + (n % 7 == 0)) % 3]} for n in range(90)]
+
+    (result,) = geval.measure(rows).labels
+
+    assert set(result.labels) == set(words)

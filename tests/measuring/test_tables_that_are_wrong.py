@@ -33,7 +33,7 @@ def test_a_label_in_place_of_a_number_is_told_to_be_written_as_one(label: str) -
     message = error_of(table(ann=label))
 
     assert message.startswith("table:1: ann: expected a number, found")
-    assert "yes/no, true/false, pass/fail or correct/incorrect" in message
+    assert "yes/no, true/false, pass/fail, correct/incorrect" in message
 
 
 @pytest.mark.parametrize("cell", ["3 bis 5", "1_0", float("inf"), "-inf"])
