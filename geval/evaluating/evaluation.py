@@ -127,7 +127,7 @@ class Evaluation:
         others |= {row.judge for row in self.rows if isinstance(row, RepliesRow)}
         return measure_rows(
             [*rows, *self._score_rows()],
-            {self.criterion.lower(): self.scale},
+            self._scale_of_people(),
             level=level,
             coefficient=coefficient,
             compared=len(others | {self.judge}),
@@ -137,7 +137,14 @@ class Evaluation:
     def with_others(self) -> Measurement:
         """As `measurement`, with the other judges that have scores in the source."""
         rows = [*self._rows_on_criterion(), *self._score_rows()]
-        return measure_rows(rows, {self.criterion.lower(): self.scale})
+        return measure_rows(rows, self._scale_of_people())
+
+    def _scale_of_people(self) -> dict[str, Scale]:
+        """Return the judge's scale as that of the criterion, where people's ratings are on it."""
+        ratings = [row.score for row in self._rows_on_criterion() if isinstance(row, RatingRow)]
+        if ratings and not self.scale.spans(min(ratings), max(ratings)):
+            return {}
+        return {self.criterion.lower(): self.scale}
 
     def _rows_on_criterion(self) -> list[Row]:
         """Return the rows of the source, without ratings and scores of other criteria."""

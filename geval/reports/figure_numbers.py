@@ -49,9 +49,9 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
         judges=tuple(_judge(subject, judge) for judge in result.judges),
         best=best.pk,
         sides=tuple(sides) if has_ranks else (),
-        people=tuple(people),
+        people=tuple(people) if has_ranks else (),
         human_label=subject.result.options.human_score_label,
-        pairs=_pairs(subject, values),
+        pairs=_pairs(subject, values) if has_ranks else (),
         measure=(
             f"{result.options.level.capitalize()}-level {SYMBOLS[result.options.coefficient]} with"
             f" {result.options.human_score_in_words}"
