@@ -343,7 +343,7 @@ def not_a_number(value: Any) -> str:
         *pairs, last = (f"{pair[0][0]}/{pair[1][0]}" for pair in PAIRS)
         hint = (
             f"; words are read as 1 and 0 if they are {', '.join(pairs)} or {last}; write others as"
-            " numbers, such as 1 for safe and 0 for unsafe"
+            " numbers, such as 1 for good and 0 for bad"
         )
     return f"expected a number, found {shown(value)}{hint}"
 

@@ -107,18 +107,11 @@ class UnknownWords:
             names: dict[str, str] = {}
             for word, _count in words.most_common():
                 names.setdefault(word.lower(), word)
-            # Of more than two letters, T and F stand for something else than true and false.
-            letters = sum(
-                count
-                for word, count in words.items()
-                if len(names) > 2 and len(word) == 1 and value_in_pair(word) is not None
-            )
-            read = self._read[about] - letters
-            unread = words.total() - read
+            unread = words.total() - self._read[about]
             parts = {part for name in names for part in re.split(r"\W+", name)}
             if parts & WORDS_OF_SCALES:
                 continue  # labels with an order, which only a person knows
-            if read < unread and 2 <= len(names) <= MOST_LABELS:
+            if self._read[about] < unread and 2 <= len(names) <= MOST_LABELS:
                 scales[about.lower()] = scale_of_words([*names.values()], is_ordered=False)
         return scales
 

@@ -867,7 +867,6 @@ def _judge_result(
                 by_llm=data.kinds("llm"),
                 scale=criterion.scale,
                 top=human.top if human.top is not None and human.top.any() else None,
-                not_applicable=data.not_applicable.get((criterion.pk, judge.pk)),
             ),
             View(options.level, options.coefficient, options.over, float(options.epsilon)),
         ),

@@ -35,12 +35,10 @@ NO_POINT = -math.inf
 _NO_POINTS = {NOT_APPLICABLE: NO_POINT, "not applicable": NO_POINT}
 # Ratings of two values are often words: those of a pair that are read as 1, and those read as 0.
 PAIRS = (
-    (("yes", "y"), ("no", "n")),
-    (("true", "t"), ("false", "f")),
+    (("yes",), ("no",)),
+    (("true",), ("false",)),
     (("pass", "passed"), ("fail", "failed")),
     (("correct",), ("incorrect",)),
-    (("good",), ("bad",)),
-    (("ok",), ("not ok",)),
     (("thumbs_up", "thumbs up", "👍"), ("thumbs_down", "thumbs down", "👎")),
     (("✅", "✓", "✔"), ("❌", "✗", "✘")),
 )

@@ -127,7 +127,7 @@ def test_other_scales_have_no_verdicts_to_count() -> None:
 
 
 @pytest.mark.parametrize("words", [("Y", "N", "U"), ("T", "F", "N"), ("n", "e", "c")])
-def test_three_letters_are_labels_though_two_of_them_could_be_yes_and_no(
+def test_letters_are_labels(
     words: tuple[str, ...],
 ) -> None:
     rows = [{"human": words[n % 3], "judge": words[(n + (n % 7 == 0)) % 3]} for n in range(90)]

@@ -90,7 +90,7 @@ def test_a_judge_that_says_so_where_people_label_gains_nothing() -> None:
     measured = geval.measure(rows)
 
     assert measured.criteria[0].verdict != "agrees"
-    assert "did not score as wrong" in str(measured)
+    assert "that it left out: counted as wrong" in str(measured)
 
 
 @pytest.mark.django_db

@@ -201,8 +201,8 @@ class JudgeInput:
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
     `by_human` and `by_llm` are masks of systems that are people and language models, shape
-    (systems,); `top` is a mask of outputs that campaigns without a design chose, and
-    `not_applicable` one of those of which the judge said "n/a", shape (outputs,), None for none.
+    (systems,); `top` is a mask of outputs that campaigns without a design chose, shape (outputs,),
+    None for none.
     """
 
     outputs: Outputs
@@ -214,15 +214,6 @@ class JudgeInput:
     by_llm: np.ndarray
     scale: Scale
     top: np.ndarray | None = None
-    not_applicable: np.ndarray | None = None
-
-    @property
-    def needed(self) -> FloatArray:
-        """Return people's mean of the outputs that the judge had to score: "n/a" is an answer;
-        shape (outputs,), NaN for others."""
-        if self.not_applicable is None:
-            return self.human
-        return np.where(self.not_applicable, np.nan, self.human)
 
     @property
     def counted(self) -> FloatArray:
@@ -250,13 +241,13 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
             outputs, human, bar, tested, of_scores, judged.words, judged.scale, view
         )
 
-    filled = filled_scores(judged.needed, scores, tested, judged.scale)
+    filled = filled_scores(human, scores, tested, judged.scale)
     is_two = len(judged.scale.points) == 2
     are_too_few = are_too_few_for_a_bar(
         judged.ratings.raters, len(judged.ratings), int((~np.isnan(human)).sum())
     )
     of_people = None if are_too_few else bar
-    wrong = missing_as_wrong(judged.needed, scores, judged.scale) if is_two else None
+    wrong = missing_as_wrong(human, scores, judged.scale) if is_two else None
     figures = checks(scores)
     return JudgeAnalysis(
         correlations=coefficients,
