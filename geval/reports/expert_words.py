@@ -52,7 +52,8 @@ def expert_reading(evidence: LabelEvidence, judge: str) -> str:
         numbers = f"{judge} {found_and_kept(passing)}"
         if not evidence.evidence.on_scale:
             numbers += f", with scores from {passing.threshold:.3g} as passes"
-    if evidence.is_by_people:
+    besides = [side.beside for side in evidence.sides if side.beside]
+    if besides and all(each.estimate.value is not None for each in besides):
         numbers += f". {_beside_raters(evidence)}"
     if evidence.verdict == Verdict.AGREES:
         reason = f"{_required(evidence)} is shown."

@@ -223,3 +223,18 @@ def test_outputs_of_one_system_are_told_apart_by_their_documents_as_groups() -> 
 
     result = geval.measure(plain, human=raters, judge="judge", group="doc")
     assert result.criteria[0].outputs == 400
+
+
+def test_without_a_rater_beside_the_judge_no_share_of_one_is_printed() -> None:
+    """The judge scored what one person alone labelled."""
+    rows = rows_of(240, 0.4, (0.9, 0.9))
+    for row in rows[:120]:
+        row["judge"] = None
+    for at, row in enumerate(rows[120:]):
+        row |= {f"rater_{other}": None for other in range(3) if other != at % 3}
+
+    result = measured(rows)
+
+    assert result.verdict == "early"
+    assert "the rater 0.00" not in str(result)
+    assert "the rater 0.00" not in result.criteria[0].reason
