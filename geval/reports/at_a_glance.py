@@ -319,7 +319,7 @@ def _row(
         checks=(
             _checks(best, evidence)
             if best and evidence and has_checks
-            else _expert_checks(by_labels)
+            else _label_checks(by_labels)
         ),
         hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
         best=best,
@@ -403,7 +403,7 @@ def _missing_outputs(
     return max(0, VERDICT_OUTPUTS - evidence.outputs) if evidence else 0
 
 
-def _expert_checks(evidence: LabelEvidence | None) -> tuple[Check, ...]:
+def _label_checks(evidence: LabelEvidence | None) -> tuple[Check, ...]:
     """Return the checks by labels, each with its number; none without them."""
     if evidence is None:
         return ()

@@ -61,6 +61,11 @@ class VerdictShares:
     is_null: bool = False
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The cells, each with its interval."""
+        return tuple(f"{value} {interval}".rstrip() for value, interval in self.cells)
+
+    @property
     def labelled(self) -> tuple[tuple[str, str, str], ...]:
         """The cells, each with its head."""
         heads = zip(VERDICT_HEADS, self.cells, strict=True)

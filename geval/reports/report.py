@@ -237,7 +237,7 @@ class CriterionResult:
 
     def _choice_of(self, result: "JudgeResult") -> int:
         verdict = self.verdict_on(result)
-        return verdict.choice if self.by_labels(result) else verdict.place
+        return verdict.choice if self._is_by_labels(result) else verdict.place
 
     def verdict_on(self, result: "JudgeResult") -> Verdict:
         """Return the verdict on a judge; it is too early for one that is not compared with
@@ -358,12 +358,15 @@ class CriterionResult:
         the bar, or hardly any output was rated again by somebody else."""
         return are_too_few_for_a_bar(len(self.annotators), self.ratings, self.rated_outputs)
 
+    def _is_by_labels(self, result: "JudgeResult") -> bool:
+        return self.has_expert or result.analysis.passing is not None
+
     def by_labels(self, result: "JudgeResult") -> LabelEvidence | None:
         """Return the evidence for a verdict by labels: of pass or fail, or an expert's; None where
         the two checks give the verdict."""
-        analysis, evidence = result.analysis, self.evidence(result)
-        if not self.has_expert and analysis.passing is None:
+        if not self._is_by_labels(result):
             return None
+        analysis, evidence = result.analysis, self.evidence(result)
         ahead = {
             null.title: lead_of(analysis.passing, null.passing)
             if analysis.passing and null.passing

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.document_values import judge_values, same_verdicts
+from geval.reports.document_values import same_verdicts
 from geval.reports.samples import about_sample, marked
 from geval.reports.words import ranked_in_words
 from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval, NarrowingStep, anytime_mean
@@ -154,7 +154,7 @@ def criterion_so_far(
         kendall=estimates.estimates["kendall"]["summary"],
         pk=criterion.pk,
         by_document=(
-            judge_values(outputs, human, criterion.scale, [own]).values
+            same_verdicts(outputs, human, own, criterion.scale)
             if criterion.scale.is_pass_fail and on_scale
             else estimates.by_document["spearman"]
         ),

@@ -225,10 +225,11 @@ def ratings_of_the_bar(outputs: Outputs, ratings: Ratings) -> Ratings:
     with in the others' places: one rater of three who was careless in 60 % of answers let judges
     0.17 behind the careful ones rank like a rater in 32 to 99 % of data sets.
     """
-    of_rater = _against_others(outputs, ratings, ratings.value, "spearman")
-    means, enough = of_rater.means(), of_rater.documents >= INTERVAL_DOCUMENTS
     if len(np.unique(outputs.document)) == len(outputs):
         means, enough = _over_all_outputs(outputs, ratings)
+    else:
+        of_rater = _against_others(outputs, ratings, ratings.value, "spearman")
+        means, enough = of_rater.means(), of_rater.documents >= INTERVAL_DOCUMENTS
     if not enough.any():
         return ratings
     agree = ~enough | (means >= BAR_SHARE * np.median(means[enough]))

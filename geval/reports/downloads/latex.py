@@ -61,7 +61,7 @@ def _verdicts(report: Report) -> str:
         " & ".join([
             escaped(row.criterion),
             escaped(row.judge),
-            *(_number(f"{value} {interval}".rstrip()) for value, interval in row.cells),
+            *map(_number, row.texts),
             _number(thin(row.outputs)),
         ])
         for row in verdict_shares(report)

@@ -172,8 +172,7 @@ def _rows_of_shares(report: Report) -> dict[str, list[list[str]]]:
     """Return rows of judges on pass or fail, by criterion."""
     rows: dict[str, list[list[str]]] = {}
     for row in verdict_shares(report):
-        cells = [f"{value} {interval}".rstrip() for value, interval in row.cells]
-        rows.setdefault(row.criterion, []).append([row.judge, *cells, thin(row.outputs)])
+        rows.setdefault(row.criterion, []).append([row.judge, *row.texts, thin(row.outputs)])
     return rows
 
 
