@@ -112,9 +112,7 @@ class PolicyAnswer:
         if point.error is None:
             return None
         by_first = point.by_first if self.result.second else None
-        return ErrorPoint(
-            point.coverage, point.error, point.error_low, point.error_high, by_first
-        )
+        return ErrorPoint(point.coverage, point.error, point.error_low, point.error_high, by_first)
 
     def _figures(self, point: CurvePoint) -> tuple[str, str, str, str]:
         drawn = self._drawn(point)

@@ -486,8 +486,7 @@ class Measurement:
         are_ranks = any(not row.shares for row in self._glance.rows)
         of = "rho beside one rater" if are_ranks else "Agreement"
         head = "".join(
-            f"<th>{name}</th>"
-            for name in ("Criterion", "Verdict", "Best judge", of, "Why")
+            f"<th>{name}</th>" for name in ("Criterion", "Verdict", "Best judge", of, "Why")
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 

@@ -36,8 +36,10 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
     Args:
         marks: marks of judges that agree better with people than a baseline.
     """
-    is_other = report.boards or report.labels or len(report.of_correlations.criteria) < len(
-        report.criteria
+    is_other = (
+        report.boards
+        or report.labels
+        or len(report.of_correlations.criteria) < len(report.criteria)
     )
     ranked = report.of_correlations
     tables = [_correlations(ranked, marks)] if ranked.judges or not is_other else []

@@ -599,9 +599,7 @@ def records(archive: io.BytesIO) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_policies_come_back_from_archives(
-    owner: User, two_judges: list[Judge], load: Load
-) -> None:
+def test_policies_come_back_from_archives(owner: User, two_judges: list[Judge], load: Load) -> None:
     judge, other = two_judges
     project, criterion = judge.project, judge.project.criteria.get()
     ask_policy(judge, criterion, parse_promise("within 0.3"), field="language")
