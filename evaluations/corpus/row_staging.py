@@ -33,7 +33,14 @@ from geval.files.rows import (
     name_of_source,
 )
 from geval.files.unused import Unused
-from geval.files.value_summary import CutTexts, RaterNotes, ValueSummary, note_on, notes_on_names
+from geval.files.value_summary import (
+    CutTexts,
+    RaterNotes,
+    ValueSummary,
+    note_on,
+    note_on_two_values,
+    notes_on_names,
+)
 from geval.files.word_ratings import UnknownWords, WordError, WordNotes, WordRatings
 from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for
@@ -229,9 +236,19 @@ class RowStager:
             "scored several times by a judge: the vote, or the mean, is kept. How steady the judge"
             " is can be measured from the file, with geval-site check.",
         )
+        two_values = [
+            note
+            for seen in self.seen.values()
+            if seen.is_new and seen.criterion.name.lower() not in self.stated_scales
+            for note in note_on_two_values(
+                seen.criterion.name,
+                seen.ratings,
+                lambda low, high: f"set the scale to {Scale(low, high, high - low).written}",
+            )
+        ]
         return [
             *self.word_notes, *alike, *self.rater_notes, *self.cut_texts, *spaces, *off_scale,
-            *again, *not_applicable,
+            *again, *not_applicable, *two_values,
         ]  # fmt: skip
 
     def _names(self) -> dict[str, Collection[str]]:

@@ -117,12 +117,17 @@ class ColumnContent:
     @cached_property
     def is_of_labels(self) -> bool:
         """Whether the values are a few short words that recur, such as kinds of failures."""
+        return self.may_be_labels and len({value.lower() for value in self.filled}) > 1
+
+    @cached_property
+    def may_be_labels(self) -> bool:
+        """The same, or a single word, which a judge may always give."""
         values = [value.lower() for value in self.filled if not is_missing(value)]
         return (
             self.is_name
             and not self.is_text
             and not self.numbers
-            and 2 <= len(set(values)) <= MOST_LABELS
+            and 1 <= len(set(values)) <= MOST_LABELS
             and len(values) >= 2 * len(set(values))
         )
 

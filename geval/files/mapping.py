@@ -61,13 +61,16 @@ SCORES = {
     ),
     "score": ("score", "rating", "value"),
     "annotator": names_in(
-        "annotator rater annotator_id rater_id worker worker_id evaluator bewerter bewerterin"
-        " annotateur évaluateur anotador evaluador avaliador annotatore valutatore"
+        "annotator rater annotator_id rater_id worker worker_id evaluator reviewer reviewer_id"
+        " labeler labeller grader coder bewerter bewerterin annotateur évaluateur anotador"
+        " evaluador avaliador annotatore valutatore"
     ),
     "judge": ("judge", "metric", "judge_model"),
     "repeat": REPEATS,
     "comment": COMMENTS,
 }
+# Names of scores beside the name of who gave them; alone they say too little.
+LABELS = ("label", "verdict", "grade", "judgement", "judgment", "annotation")
 # What else a row with a rating says: whose it is, and a comment.
 RATED_BY = ("annotator", "judge", "comment")
 PREFERENCES = {
@@ -130,8 +133,11 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         # Our column names judges; in MT-bench it names people.
         by_judge = "system_a" in has and "annotator" not in has
         return guess | {name: "judge" for name in guess if by_judge and plain[name] == "judge"}
-    if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
-        return _named(plain, SCORES)
+    if not has & set(NAMES["output"]):
+        if has & set(SCORES["score"]):
+            return _named(plain, SCORES)
+        if long := _named_in_long(plain, rows):
+            return long
     columns = _named(
         plain, {**NAMES, "session_id": ("session_id",), "group": (GROUP,), "repeat": REPEATS}
     )
@@ -153,6 +159,18 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
             columns[name] = "ratings"
     columns |= rater if "ratings" in columns.values() else dict.fromkeys(rater, "metadata")
     return _with_metadata(names, columns, rows)
+
+
+def _named_in_long(plain: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the columns of a table with a row for each label of a named rater or judge; empty for
+    any other table, such as one with the labels of people and of a judge side by side."""
+    columns = _named(plain, SCORES | {"score": LABELS})
+    by_target = {target: name for name, target in columns.items()}
+    who, label = by_target.get("annotator") or by_target.get("judge"), by_target.get("score")
+    if not (who and label):
+        return {}
+    given, names = ({str(row.get(name)) for row in rows} for name in (label, who))
+    return columns if given.isdisjoint(names) else {}
 
 
 def _named_in_tidy(

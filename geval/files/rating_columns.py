@@ -215,11 +215,17 @@ def _about_single_names(names: Sequence[str], project_names: KnownNames) -> Uplo
 
 
 def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criterion: bool) -> None:
-    """Ask which criterion was rated in columns that name only raters."""
+    """Ask which criterion was rated in columns that name only raters; people beside a judge, where
+    no criterion is known, rated *overall*."""
     nameless = {name: cell for name, cell in reading.decided.items() if cell and not cell.criterion}
     if not nameless or has_criterion:
         return
     criteria = list(dict.fromkeys(cell.criterion for cell in _cells(reading) if cell.criterion))
+    are_beside = len({cell.by_judge for cell in nameless.values()}) == 2
+    if are_beside and not (criteria or names.criteria or reading.questions):
+        for name, cell in nameless.items():
+            reading.decided[name] = replace(cell, criterion=OVERALL)
+        return
     options = [*criteria, *names.criteria, OVERALL]
     choices = []
     for criterion in list(dict.fromkeys(options))[:5]:

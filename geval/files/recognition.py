@@ -8,7 +8,7 @@ the output for a source, a document's name has a single source. Numbers on a sca
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
@@ -90,7 +90,9 @@ def recognise(
     if not labels or by_row or not in_project.criteria:
         return recognition
     others = {name: target for name, target in recognition.columns.items() if name not in labels}
-    question = _about_labels_side_by_side(labels, list(in_project.criteria))
+    question = _about_the_criterion(
+        list(labels), in_project.criteria, lambda name: _as_cells(labels, name)
+    )
     return Recognition(others, (*recognition.questions, question))
 
 
@@ -122,17 +124,21 @@ def _rater_of_labels(name: str) -> str:
     return name if plain in LABELS_OF_PEOPLE | LABELS_OF_JUDGES else without_noise(name)
 
 
-def _about_labels_side_by_side(
-    labels: Mapping[str, bool], criteria: Sequence[str]
+def _about_the_criterion(
+    names: Sequence[str], criteria: Iterable[str], as_cells: Callable[[str], dict[str, str]]
 ) -> UploadQuestion:
-    """Ask on which of a project's criteria labels are, or whether on a new one."""
-    names = dict.fromkeys([*criteria[: MOST_CHOICES - 1], OVERALL])
+    """Ask on which of a project's criteria some columns are, or whether on a new one.
+
+    Args:
+        as_cells: returns their meanings for a criterion.
+    """
+    options = dict.fromkeys([*list(criteria)[: MOST_CHOICES - 1], OVERALL])
     choices = [
-        UploadAnswer(f"The criterion {name}", "ratings and scores on it", _as_cells(labels, name))
-        for name in names
+        UploadAnswer(f"The criterion {name}", "ratings and scores on it", as_cells(name))
+        for name in options
     ]
-    none = UploadAnswer("No ratings", "outputs alone", dict.fromkeys(labels, ""))
-    return UploadQuestion(f"Which criterion did {listed(labels)} rate?", (*choices, none))
+    none = UploadAnswer("No ratings", "outputs alone", dict.fromkeys(names, ""))
+    return UploadQuestion(f"Which criterion did {listed(names)} rate?", (*choices, none))
 
 
 def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, bool]:
@@ -141,12 +147,24 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, boo
     sides = {
         name: side
         for name, content in contents.items()
-        if (content.is_of_pair or content.is_rating_like or content.is_of_labels)
+        if (content.is_of_pair or content.is_rating_like or content.may_be_labels)
         and (side := _side_of_labels(name)) is not None
     }
     kinds = {(contents[name].is_of_pair, contents[name].is_rating_like) for name in sides}
     are_apart = len({*map(_rater_of_labels, sides)}) == len(sides)
-    return sides if len({*sides.values()}) == 2 and len(kinds) == 1 and are_apart else {}
+    is_clear = len({*sides.values()}) == 2 and len(kinds) == 1 and are_apart
+    return (
+        sides if is_clear and (kinds != {(False, False)} or _share_labels(sides, contents)) else {}
+    )
+
+
+def _share_labels(names: Iterable[str], contents: Mapping[str, ColumnContent]) -> bool:
+    """Return whether each of some columns of words has a word that another has too, and one has
+    several words."""
+    words = [{value.lower() for value in contents[name].filled} for name in names]
+    others = [set[str]().union(*words[:at], *words[at + 1 :]) for at in range(len(words))]
+    are_shared = all(own & other for own, other in zip(words, others, strict=True))
+    return are_shared and any(contents[name].is_of_labels for name in names)
 
 
 def _side_of_labels(name: str) -> bool | None:
@@ -233,13 +251,19 @@ class _Reading:
 
     def _read_long_ratings(self) -> None:
         """Read one rating per row. Without a column of raters, the user has to say whose they
-        are."""
-        if self._column("annotator") or self._column("judge") or not self._column("criterion"):
+        are; without one of criteria all are on one."""
+        score, criterion = self._column("score"), self._column("criterion")
+        if rater := self._column("annotator") or self._column("judge"):
+            if not criterion:
+                are_judges = self.guess[rater] == "judge"
+                self._set(score, CellColumn(OVERALL, "", are_judges).target)
+                self._ask_for_the_criterion(score, by_judge=are_judges)
             return
-        score = self._column("score")
+        if not criterion:
+            return
         cells = {score: CellColumn("", "")}
         by_judge = CellColumn("", "", by_judge=True)
-        most = self._rows_per_output(self._column("criterion"))
+        most = self._rows_per_output(criterion)
         question = about_repeated_rows(cells, most) if most > 1 else None
         choices = question.choices if question else (
             UploadAnswer("By one person", "one rater, who is named under Defaults",
@@ -249,6 +273,18 @@ class _Reading:
         )  # fmt: skip
         text = question.text if question else f"Whose are the scores in {listed([score])}?"
         self.questions.append(UploadQuestion(text, choices))
+
+    def _ask_for_the_criterion(self, score: str, *, by_judge: bool) -> None:
+        """Ask on which criterion a project's rows with one rating each are, if it has any."""
+        if criteria := self.project_names.criteria:
+            self._set(score, "")
+            self.questions.append(
+                _about_the_criterion(
+                    [score],
+                    criteria,
+                    lambda name: {score: CellColumn(name, "", by_judge).target},
+                )
+            )
 
     def _read_ratings(self) -> None:
         """Read criterion and rater from columns of numbers and words without a known name."""

@@ -2,7 +2,7 @@
 reader should know though nothing is an error. Pure."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from geval.statistics.scales import (
     guess_scale,
     likely_scale,
     parted_guess,
+    short,
     usual_scale_for,
 )
 from geval.statistics.types import FloatArray
@@ -144,6 +145,28 @@ class CutTexts:
 def note_on(number: int, what: tuple[str, str], rest: str) -> list[str]:
     """Return a note on a number of rows or texts, in the singular and the plural; none on 0."""
     return [f"{counted(number, *what)} {rest}"] if number else []
+
+
+def note_on_two_values(
+    name: str, seen: ValueSummary, remedy: Callable[[float, float], str]
+) -> Iterator[str]:
+    """Yield a note where a criterion's ratings have two values, which may be fail and pass.
+
+    Args:
+        remedy: returns how to make the lower and the higher one so.
+    """
+    low, high = seen.range
+    # 0 and 1 are a scale of their own, and from FEW values on -1 and 1.
+    if (
+        seen.total >= FEW
+        and low < high
+        and set(seen.counts) == {low, high}
+        and not guess_scale(seen.counts).scale.is_pass_fail
+    ):
+        yield (
+            f"All ratings on {name} are {short(low)} or {short(high)}. If one of them is a pass,"
+            f" {remedy(low, high)}."
+        )
 
 
 class RaterNotes:

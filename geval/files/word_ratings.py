@@ -7,9 +7,11 @@ A number with its point's name ("4 - good") is the number; with the highest poin
 on a scale that ends there. "1.000" is 1, or an error beside whole numbers above 100.
 """
 
+import json
 import re
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -82,6 +84,13 @@ WORDS_OF_SCALES = frozenset(
 )
 
 
+def argument_of(name: str, words: Sequence[str]) -> str:
+    """Return words as an argument of the library, and as the option of a command: `order=["no",
+    "yes"] (--order no,yes)`."""
+    listed = json.dumps(list(words), ensure_ascii=False)
+    return f"{name}={listed} (--{name} {shlex.quote(','.join(words))})"
+
+
 class UnknownWords:
     """The words that are no ratings, by criterion as rows name it, and how many other ratings there
     are: where most are such words, they may be labels without an order."""
@@ -89,13 +98,13 @@ class UnknownWords:
     def __init__(self) -> None:
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._read: Counter[str] = Counter()
-        self.has_any = False
+        self._unread: Counter[str] = Counter()
+        self._may_be_labels: set[str] = set()
 
     def add(self, row: ScoreRow, *, is_read: bool) -> None:
-        if is_read:
-            self._read[row.criterion] += 1
-        elif LABEL.fullmatch(row.word):
-            self.has_any = True
+        (self._read if is_read else self._unread)[row.criterion] += 1
+        if not is_read and LABEL.fullmatch(row.word):
+            self._may_be_labels.add(row.criterion)
         if row.word:
             self._words[row.criterion][" ".join(row.word.split())] += 1
 
@@ -104,16 +113,35 @@ class UnknownWords:
         words than those of a pair, by its lower-case name; most frequent labels first."""
         scales = {}
         for about, words in self._words.items():
-            names: dict[str, str] = {}
-            for word, _count in words.most_common():
-                names.setdefault(word.lower(), word)
+            names = self._names_of(about)
             unread = words.total() - self._read[about]
-            parts = {part for name in names for part in re.split(r"\W+", name)}
+            parts = {part for name in names for part in re.split(r"\W+", name.lower())}
             if parts & WORDS_OF_SCALES:
                 continue  # labels with an order, which only a person knows
             if self._read[about] < unread and 2 <= len(names) <= MOST_LABELS:
-                scales[about.lower()] = scale_of_words([*names.values()], is_ordered=False)
+                scales[about.lower()] = scale_of_words(names, is_ordered=False)
         return scales
+
+    @property
+    def remedy(self) -> str:
+        """How to name the words of a criterion that have an order, or none; "" if most of its
+        ratings are numbers, or words of a pair."""
+        unread = [about for about in self._may_be_labels if self._read[about] < self._unread[about]]
+        if not unread:
+            return ""
+        words = self._names_of(max(unread, key=self._unread.__getitem__))
+        listed = words if 2 <= len(words) <= MOST_LABELS else ["…"]
+        return (
+            f"If these words have an order, name them from the lowest to the highest:"
+            f" {argument_of('order', listed)}. If not, name all: {argument_of('labels', listed)}."
+        )
+
+    def _names_of(self, about: str) -> list[str]:
+        """Return the words of a criterion in their most frequent spelling, most frequent first."""
+        names: dict[str, str] = {}
+        for word, _count in self._words[about].most_common():
+            names.setdefault(word.lower(), word)
+        return [*names.values()]
 
 
 class WordRatings:
@@ -164,6 +192,9 @@ class WordRatings:
             kind = "" if scale and scale.labels else pair_of(row.word)
             kind = kind or (NUMBERS if row.score not in (0, 1) else "")
         else:
+            # Points may be named by numbers, as where 2 is a fail and 1 a pass.
+            if scale and (point := scale.point_named(short(row.score))) is not None:
+                row = replace(row, score=point)
             # Among words, 1 and 0 are what the words are read as.
             kind = "" if row.score in (0, 1) else NUMBERS
         if kind:

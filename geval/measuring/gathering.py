@@ -1,7 +1,7 @@
 """Convert rows of files to the arrays from which a report is computed."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, groupby
 
@@ -25,9 +25,10 @@ from geval.files.value_summary import (
     RaterNotes,
     ValueSummary,
     guess_of_values,
+    note_on_two_values,
     notes_on_names,
 )
-from geval.files.word_ratings import WordNotes
+from geval.files.word_ratings import WordNotes, argument_of
 from geval.llm.presets import ready_scales
 from geval.measuring.inputs import InputError
 from geval.measuring.series import RatingSeries, ScoreSeries
@@ -42,7 +43,14 @@ from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.labels import most_frequent_point
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.rubrics import Rubric, RubricItem
-from geval.statistics.scales import FARTHEST, Scale, ScaleGuess, parted_guess, usual_scale_for
+from geval.statistics.scales import (
+    FARTHEST,
+    Scale,
+    ScaleGuess,
+    parted_guess,
+    short,
+    usual_scale_for,
+)
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import Consensus, FloatArray, tie_close_values
 from geval.texts.lengths import count_words
@@ -359,20 +367,29 @@ class Gatherer:
                         f" {document}: {message}."
                     )
 
-    def notes(self, scales: Mapping[str, Scale]) -> Iterator[str]:
+    def notes(self, scales: Mapping[str, Scale], stated: Collection[str]) -> Iterator[str]:
         """Return notes on words that were read as numbers, on ratings and scores off their scale,
         and on replies that could not be read.
 
         Args:
             scales: of criteria, by lower-case name.
+            stated: the names of those that somebody stated.
         """
         for criterion, scale in scales.items():
             if not scale.is_ordered:
                 self.words.forget(criterion)
+                labels, ask = list(scale.labels), "they have one"
+                if len(labels) == 2:
+                    labels, ask = labels[::-1], "one of them is a pass, name it last"
                 yield (
                     f"Words on {self.criteria[criterion]} are labels without an order:"
-                    f" {listed(list(scale.labels))}. If they have one, pass order=[…] from the"
-                    " lowest to the highest."
+                    f" {listed(labels)}. If {ask}: {argument_of('order', labels)}."
+                )
+            elif criterion in self.ratings and criterion not in stated:
+                yield from note_on_two_values(
+                    self.criteria[criterion],
+                    self.ratings[criterion].seen,
+                    lambda *points: f"name it last: {argument_of('order', [*map(short, points)])}",
                 )
         yield from self.words
         for kind, names in (
@@ -505,7 +522,7 @@ def gathered(
         texts,
         _compared(by_people, gatherer, criteria),
         _verdicts(by_judges, gatherer, criteria),
-        tuple(gatherer.notes({each.name.lower(): each.scale for each in criteria})),
+        tuple(gatherer.notes({each.name.lower(): each.scale for each in criteria}, scales)),
         repeats,
         {
             (each.pk, judge): {int(place[index]): shares for index, shares in by_output.items()}

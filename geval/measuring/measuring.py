@@ -49,10 +49,6 @@ from geval.statistics.scales import Scale, scale_of_words, short
 from geval.statistics.scales import scale_of as scale_by
 
 PERSON, JUDGE = "person", "judge"
-NAME_LABELS = (
-    "If such words are labels without an order, name all of them: labels=[…] (--labels A,B,…); if"
-    " they have one, order=[…] from the lowest to the highest (--order A,B,…)."
-)
 # Words of all criteria, or by criterion.
 Words = Sequence[str] | Mapping[str, Sequence[str]]
 # The lowest and highest rating, and optionally the step between ratings.
@@ -243,8 +239,8 @@ def read_source(
             rows = read()
         except InputError as error:
             recognised = unknown.scales()
-            if not recognised and unknown.has_any:
-                raise InputError(f"{error}\n{NAME_LABELS}") from None
+            if not recognised and unknown.remedy:
+                raise InputError(f"{error}\n{unknown.remedy}") from None
             if not recognised:
                 raise
             given, unused = scale_of, Unused()

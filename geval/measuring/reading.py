@@ -2,6 +2,7 @@
 columns are named."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -477,6 +478,10 @@ def column_names(file: InputFile) -> frozenset[str]:
 def _as_an_error(preview: Preview) -> str:
     question = preview.questions[0]
     choices = "; ".join(f"{choice.label}: {choice.gives}" for choice in question.choices)
+    if judges := sorted(judges_in(question.choices[0].columns)):
+        options = " ".join(f"--judge {shlex.quote(judge)}" for judge in judges)
+        ways = f"If a judge, pass judge={judges!r} ({options}); if a person, the same with human."
+        return f"{question.text} {ways}"
     return f"{question.text} ({choices}) {_how_to_say(preview)}"
 
 

@@ -74,7 +74,10 @@ def rows_by_column(
     rows: list[tuple[int, Row]] = []
     for (criterion, rater, by_judge), several in parts.items():
         line, value = (np.concatenate(part) for part in zip(*several, strict=True))
-        scale = None if by_judge else scale_of(criterion)
+        scale = scale_of(criterion)
+        if scale is not None and scale.labels:
+            return []  # its points may be named by numbers
+        scale = None if by_judge else scale
         is_off = scale is not None and not all(map(scale.holds, np.unique(value).tolist()))
         if is_off or _are_repeated(output[line]):
             return []

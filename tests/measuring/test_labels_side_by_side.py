@@ -74,6 +74,59 @@ def test_a_column_that_could_be_a_text_or_a_rater_is_still_asked_about(tmp_path:
         geval.measure(table(tmp_path / "labels.csv", "label", "other"))
 
 
+def one_label_per_row(path: Path, who: str, what: str, people: Sequence[str]) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", who, what])
+        for person in people:
+            labels = JUDGE if person == "cyd" else PEOPLE
+            writer.writerows((f"q{n}", person, label) for n, label in enumerate(labels))
+    return path
+
+
+@pytest.mark.parametrize("who", ["rater", "annotator", "Reviewer", "labeler", "worker_id"])
+@pytest.mark.parametrize("what", ["rating", "score", "label", "Verdict", "grade"])
+def test_a_row_for_each_label_needs_no_criterion(tmp_path: Path, who: str, what: str) -> None:
+    people = one_label_per_row(tmp_path / "people.csv", who, what, ["ann", "bob", "cyd"])
+    judge = one_label_per_row(tmp_path / "judge.csv", "judge", what, ["gpt-4o"])
+
+    (criterion,) = geval.measure([people, judge]).criteria
+
+    assert (criterion.criterion, criterion.judge) == ("overall", "gpt-4o")
+    assert (criterion.outputs, criterion.raters) == (120, 3)
+
+
+def test_a_judge_among_raters_is_named_by_an_argument(tmp_path: Path) -> None:
+    rows = one_label_per_row(tmp_path / "rows.csv", "rater", "label", ["ann", "bob", "gpt-4o"])
+
+    with pytest.raises(QuestionError, match=r"pass judge=\['gpt-4o'\] \(--judge gpt-4o\)"):
+        geval.measure(rows)
+
+    assert geval.measure(rows, judge=["gpt-4o"]).criteria[0].raters == 2
+
+
+def test_names_of_judges_beside_labels_are_no_labels(tmp_path: Path) -> None:
+    kinds = ("bug", "praise", "refund")
+    labels = [kinds[n * n % 3] for n in range(90)]
+    people, judges = tmp_path / "people.csv", tmp_path / "judges.csv"
+    people.write_text("id,rater,label\n" + "".join(f"{n},ann,{x}\n" for n, x in enumerate(labels)))
+    names = ("gpt-4o", "claude-3", "llama-3")
+    rows = (f"{n},{judge},{label}\n" for judge in names for n, label in enumerate(labels))
+    judges.write_text("id,judge,label\n" + "".join(rows))
+
+    assert {row["judge"] for row in geval.measure([people, judges]).to_records()} == {*names}
+
+
+def test_people_beside_a_judge_rated_one_criterion(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    rows = zip(PEOPLE, JUDGE, JUDGE, strict=True)
+    path.write_text("ann,bob,gpt-4o\n" + "".join(f"{','.join(row)}\n" for row in rows))
+
+    (criterion,) = geval.measure(path).criteria
+
+    assert (criterion.criterion, criterion.judge, criterion.raters) == ("overall", "gpt-4o", 2)
+
+
 @pytest.mark.parametrize("kind", [list, tuple, iter, np.array])
 @pytest.mark.parametrize("values", [(PEOPLE, JUDGE), None], ids=["words", "numbers"])
 def test_two_arrays_are_a_person_and_a_judge(kind: Any, values: Any) -> None:

@@ -234,7 +234,7 @@ def test_errors_of_files_are_listed_with_their_lines(tmp_path: Path) -> None:
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("ratings.csv:2: score:")
     assert lines[-2] == "… and 2 more"
-    assert "order=[…]" in lines[-1]
+    assert "order=[" in lines[-1]
 
 
 def test_a_notebook_shows_verdicts_with_their_intervals_drawn(files: list[Path]) -> None:
@@ -303,7 +303,7 @@ def test_errors_name_the_lines_of_the_file_also_where_rows_are_numbered(tmp_path
     with pytest.raises(geval.InputError) as refused:
         geval.measure(path, human="ann", judge="gpt", document="doc")
 
-    *lines, _hint = str(refused.value).splitlines()
+    lines = str(refused.value).splitlines()
     assert [line.split(": ")[0] for line in lines] == ["ratings.csv:3", "ratings.csv:5"]
 
 
