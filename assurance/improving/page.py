@@ -204,7 +204,7 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> I
         axis=axis,
         ticks=_ticks(axis),
         zero=axis.at(0.0),
-        lead=_lead(rows, locked),
+        lead=_lead(rows, locked, is_searching=current is not None),
     )
 
 
@@ -269,7 +269,7 @@ def _ticks(axis: Axis) -> tuple[tuple[str, str], ...]:
     return tuple((axis.at(v), signed(v) if v else "0") for v in values)
 
 
-def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
+def _lead(rows: Sequence[Row], locked: LockedDocuments | None, *, is_searching: bool) -> str:
     if locked is None:
         return (
             "Set documents aside first. What is found on the others can then be proven on texts"
@@ -286,7 +286,7 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
         return "Changes were found on training documents. Look at the best one to prove it."
     if rows:
         return "Nothing better was found on training documents, so no look is worth spending."
-    return "No change has been tried yet."
+    return "A search is in progress." if is_searching else "No change is ready to be tested."
 
 
 def _lead_of_proof(proven: Sequence[Row]) -> str:
@@ -302,4 +302,4 @@ def _lead_of_proof(proven: Sequence[Row]) -> str:
         if ranking
         else f"its numbers fit people's scale better (distance {from_to}); it ranks as before."
     )
-    return f"{unseen} {change} Gains that prove are exaggerated."
+    return f"{unseen} {change} On new documents a proven gain is usually smaller."

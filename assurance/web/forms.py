@@ -39,6 +39,7 @@ from geval.statistics.thresholds import (
 
 class LockForm(forms.Form):
     least_training, least_locked = TRAINING_DOCUMENTS, LOCKED_DOCUMENTS
+    least_documents = least_training + least_locked
 
     percent = forms.IntegerField(
         label="Share of the documents (%)",
@@ -203,7 +204,7 @@ def usual_requirements(criterion: Criterion | None) -> str:
     raters = criterion.ratings.order_by().values("annotator").distinct()[:VERDICT_RATERS]
     if not criterion.is_ordered or len(raters) < VERDICT_RATERS:
         return f"kappa.low>={bar.kappa:g}"
-    return "spearman.summary.low>=0.45\nalt_test.passed"
+    return "spearman.summary.low>=0.45\nverdict.stands_in"
 
 
 class CertificateForm(forms.Form):

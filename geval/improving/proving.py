@@ -122,7 +122,7 @@ def all_looks_used(looks: int) -> str:
     if looks == 1:
         used = "The only look at the locked documents is used"
     return (
-        f"{used}. More would prove too much by chance. Have other documents rated, and lock these."
+        f"{used}. With more, chance would prove gains. Have other documents rated, and lock these."
     )
 
 

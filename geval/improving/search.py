@@ -251,7 +251,7 @@ def _panel(ground: Ground) -> list[FoundChange]:
     if len(members) < 2:
         return []  # the best single judge won: that is a choice
     votes = effective_votes(arms, members)
-    worth = "" if votes is None else f", worth {votes:.1f} that err independently"
+    worth = "" if votes is None else f", as good as {votes:.1f} independent ones"
     judges = {ground.arms[index].judge.name for index in members}
     about = f"{len(members)} scores of {len(judges)} judges{worth}"
     formula = _on_scale(arms, ground, chosen)

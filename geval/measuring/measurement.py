@@ -668,7 +668,9 @@ def _line_of(judge: JudgeResult, result: CriterionResult) -> str:
     elif result.has_expert:
         agreement = f"weighted kappa {with_brackets(analysis.kappa)}"
     else:
-        agreement = f"rho {shown(judge.shown(result.options))} {in_brackets(analysis.shown)}"
+        agreement = (
+            f"rho {shown(judge.shown(result.options))} {in_brackets(result.interval_of(judge))}"
+        )
     line = f"  {judge.judge}: {result.verdict_on(judge).label}, {agreement}".rstrip()
     scored = count_scored(result.evidence(judge))
     return f"{line}; {scored}" if scored else line

@@ -23,7 +23,12 @@ from geval.statistics.correlation import Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_MARGIN, VERDICT_OUTPUTS
+from geval.statistics.thresholds import (
+    CALIBRATION_GAIN,
+    INTERVAL_OUTPUTS,
+    VERDICT_MARGIN,
+    VERDICT_OUTPUTS,
+)
 from geval.statistics.types import Estimate
 from geval.texts.numbers import (
     counted,
@@ -301,7 +306,7 @@ def _row(
         verdict=verdict,
         reading=reading(criterion),
         caution=caution(criterion, is_lowest_bar=is_lowest_bar),
-        missing_outputs=_missing_outputs(evidence, by_labels, verdict),
+        missing_outputs=_missing_outputs(criterion, evidence, by_labels, verdict),
         spot_checks=(
             spot_check_size(evidence.far_off.value)
             if evidence
@@ -310,7 +315,7 @@ def _row(
             and evidence.far_off.value is not None
             else 0
         ),
-        share="–" if share is None else whole_percent(share),
+        share="–" if share is None or share < 0 else whole_percent(share),
         pair=(
             ""
             if share is None or evidence is None
@@ -394,13 +399,21 @@ def _values(shares: Sequence[ShareEstimate]) -> list[float]:
 
 
 def _missing_outputs(
-    evidence: Evidence | None, by_labels: LabelEvidence | None, verdict: Verdict
+    criterion: CriterionResult,
+    evidence: Evidence | None,
+    by_labels: LabelEvidence | None,
+    verdict: Verdict,
 ) -> int:
     """Return how many more rated outputs a verdict needs."""
     if by_labels:
         needed = sum(more for more, _kind in by_labels.more)
         return needed if verdict == Verdict.TOO_EARLY else 0
-    return max(0, VERDICT_OUTPUTS - evidence.outputs) if evidence else 0
+    if evidence is None or verdict != Verdict.TOO_EARLY:
+        return 0
+    needed = VERDICT_OUTPUTS
+    if criterion.options.level == "summary" and evidence.interval.low is None:
+        needed = INTERVAL_OUTPUTS
+    return max(0, needed - evidence.outputs)
 
 
 def _label_checks(evidence: LabelEvidence | None) -> tuple[Check, ...]:

@@ -3,6 +3,7 @@ of each value, and on which values it is shown to do worse or better than on the
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -254,6 +255,8 @@ def agreement_by_field(
     Args:
         data: the data that `options` select.
         values: shape (outputs,), from `values_of_outputs`.
+        options: at summary level, the dataset level is taken where a value has one output of each
+            document.
 
     Raises:
         FieldError: more than MOST_VALUES values have enough documents.
@@ -276,6 +279,10 @@ def agreement_by_field(
             f"{field} has {len(documents)} values, such as {listed(shown_values[:3])}; agreement is"
             f" shown by a field with at most {MOST_VALUES}."
         )
+    places = zip(data.outputs.document[counting].tolist(), of_output[counting], strict=True)
+    if options.level == "summary" and max(Counter(places).values(), default=0) < 2:
+        # As by system: a document has nothing to rank among the outputs of one value.
+        options = replace(options, level="dataset")
     about = (criterion, judge, options)
     ordered = sorted(shown_values, key=lambda value: -documents[value])
     results = {value: _on(part_with(data, values, [value]), *about) for value in ordered}

@@ -50,7 +50,7 @@ def expert_reading(evidence: LabelEvidence, judge: str) -> str:
         numbers = f"{judge} agrees with the expert with weighted kappa {_kappa(evidence)}"
     else:
         numbers = f"{judge} {found_and_kept(passing)}"
-        if not evidence.evidence.on_scale:
+        if passing.is_mark_chosen:
             numbers += f", with scores from {passing.threshold:.3g} as passes"
     besides = [side.beside for side in evidence.sides if side.beside]
     if besides and all(each.estimate.value is not None for each in besides):

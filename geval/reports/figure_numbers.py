@@ -68,7 +68,8 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
     options, analysis = subject.result.options, judge.analysis
     compared = ~np.isnan(human) & ~np.isnan(scores)
     interval = judge.intervals[options.coefficient]
-    correlation = f"{shown(judge.shown(options))} {in_brackets(analysis.shown)}".rstrip()
+    shown_interval = in_brackets(subject.result.interval_of(judge))
+    correlation = f"{shown(judge.shown(options))} {shown_interval}".rstrip()
     value = f"{SYMBOLS[options.coefficient]} {correlation}"
     half_width = None if interval.width is None else interval.width / 2
     if analysis.passing:

@@ -153,7 +153,7 @@ def estimate_cells(result: JudgeResult, levels: Sequence[Level]) -> list[TableNu
 def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
     """Return a judge's correlation in its view as a share of what one rater reaches."""
     share = criterion.share_of_ceiling(result)
-    return "–" if share is None else whole_percent(share)
+    return "–" if share is None or share < 0 else whole_percent(share)
 
 
 def rate_rows(result: JudgeResult, systems: tuple[str, ...]) -> list[tuple[str, SystemRate]]:

@@ -187,7 +187,7 @@ def _cell(
         criterion=criterion.pk,
         judge=result.pk,
         value=shown(first),
-        interval=in_brackets(result.analysis.shown),
+        interval=in_brackets(criterion.interval_of(result)),
         letters=result.letters,
         second=shown(other),
         is_best=first.value is not None and first.value == best[0],

@@ -62,7 +62,10 @@ def in_a_sentence(result: CriterionResult) -> str:
         )
     sentence = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
     if share is not None:
-        sentence += f", {share:.0%} of what one rater reaches ({shown(result.ceiling)})"
+        sentence += (
+            f"; beside the other raters {shown(evidence.in_place)}, one rater"
+            f" {shown(result.ceiling)} ({share:.0%})"
+        )
     if evidence.missing:
         return f"{sentence}, but {evidence.missing}."
     return f"{sentence}{_by_the_test(result, best)}."
@@ -179,10 +182,10 @@ def as_closely(result: CriterionResult) -> str:
     best, other = result.best, result.as_close
     if best is None or other is None or result.by_labels(best):
         return ""
-    how = "more closely than" if other.is_closer else "as closely as"
+    how, than = ("more", "than") if other.is_closer else ("as", "as")
     return (
-        f"It follows people on {other.criterion} ({shown(other.correlation)}) {how} on"
-        f" {result.criterion} ({shown(best.shown(result.options))})."
+        f"It follows people {how} closely on {other.criterion} ({shown(other.correlation)}) {than}"
+        f" on {result.criterion} ({shown(best.shown(result.options))})."
     )
 
 
@@ -287,6 +290,10 @@ def reading(result: CriterionResult) -> str:
     return f"{sentence} {best.seen.sentence}" if best.seen else sentence
 
 
+def _place(evidence: Evidence) -> str:
+    return " comes first with" if evidence.compared > 1 else ":"
+
+
 def _reading(result: CriterionResult, best: JudgeResult) -> str:
     evidence, verdict, name = result.evidence(best), result.verdict, best.judge
     ranked = RANKED[result.options.level]
@@ -294,7 +301,7 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
     share = "part" if evidence.share is None else f"{100 * evidence.share:.0f} %"
     of_one = f"{share} of what one rater reaches"
     if verdict == Verdict.TOO_EARLY:
-        return f"{name} comes first with {value}, but {evidence.missing}."
+        return f"{name}{_place(evidence)} {value}, but {evidence.missing}."
     if verdict == Verdict.NO_MEASURE:
         return (
             f"No judge can be measured against people here: their agreement (Krippendorff's alpha"
@@ -346,7 +353,7 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
             f" {name}'s ({value} {in_brackets(evidence.interval)})."
         )
     if not evidence.reads:
-        return f"{name} comes first with {value}. {_unread(evidence)}.{chosen}"
+        return f"{name}{_place(evidence)} {value}. {_unread(evidence)}.{chosen}"
     if rivals := evidence.nulls_that_may_rank_as_well:
         return (
             f"No judge is shown to do more than one that reads nothing: {name} is the best with"

@@ -109,7 +109,8 @@ class PassFail:
     (draws,). `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what the majority's verdict
     would reach on the same outputs. `rate_error` is the judge's pass rate less people's on these.
     `beside` compares what it finds, and what it keeps, with a rater in whose place it is; None
-    where people are not the bar.
+    where people are not the bar. `is_mark_chosen` says that scores are no verdicts, so that
+    people's chose the threshold.
     """
 
     threshold: float
@@ -130,6 +131,7 @@ class PassFail:
     redrawn: FloatArray = field(repr=False, compare=False)
     finds_passes: bool = False
     beside: tuple[BesideRater, BesideRater] | None = None
+    is_mark_chosen: bool = False
 
     @property
     def fails(self) -> int:
@@ -299,6 +301,7 @@ def pass_fail(
         np.asarray((_sensitivity(redrawn) + _specificity(redrawn)) / 2),
         finds_passes,
         beside,
+        fitted.is_chosen,
     )
 
 

@@ -1,11 +1,14 @@
 """Lines have their names at their ends, and no legend elsewhere."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
+from geval.reports.drawings.numbers import SystemMeans
 from geval.reports.drawings.shapes import Line, Words
-from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn
+from geval.reports.drawings.slopes import slopes
+from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, judge_numbers
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -35,3 +38,27 @@ def test_each_slope_has_its_system_at_both_ends(width: float) -> None:
 
     assert len([text for text in said if text.startswith("system ")]) == 8
     assert len([text for text in said if " system " in text]) == 8
+
+
+@pytest.mark.parametrize(
+    ("judged", "finding"),
+    [
+        ((3.0, 2.0), "G-Eval ranks the systems in the same order as people"),
+        ((2.0, 3.0), "G-Eval ranks the systems in the opposite order"),
+        ((2.0, 2.0), "G-Eval ranks 0 of 1 pair of systems as people do"),
+        ((3.0, 1.0, 2.0), "G-Eval ranks 2 of 3 pairs of systems as people do"),
+        ((1.0, 2.0, 3.0), "With G-Eval, a falls from 1st to 3rd, c rises from 3rd to 1st"),
+    ],
+)
+def test_the_finding_of_a_slope_chart_is_what_it_draws(
+    judged: tuple[float, ...], finding: str
+) -> None:
+    systems = tuple(
+        SystemMeans(name, 5.0 - at, mean)
+        for at, (name, mean) in enumerate(zip("abc", judged, strict=False))
+    )
+
+    drawing = slopes(criterion_numbers(), replace(judge_numbers(1, "G-Eval"), systems=systems))
+
+    assert drawing.title == finding
+    assert "G-Eval's order" in {each.text for each in drawing.shapes if isinstance(each, Words)}

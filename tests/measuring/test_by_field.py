@@ -153,14 +153,23 @@ def test_ratings_on_a_scale_are_compared_by_the_correlation_of_the_view() -> Non
             topic = "sports" if number % 2 else "law"
             rows.append({"doc": number, "system": system, "topic": topic, "gpt": score, **people})
 
-    (result,) = geval.measure(
-        rows, human=["ann", "bob", "cyd"], judge="gpt", document="doc", system="system", by="topic"
+    result, by_system = geval.measure(
+        rows,
+        human=["ann", "bob", "cyd"],
+        judge="gpt",
+        document="doc",
+        system="system",
+        by=["topic", "system"],
     ).by_field
 
     figures = {row.value: row.figures[0] for row in result.values}
     assert figures["law"].name == "spearman at summary level"
     assert figures["law"].is_shown
     assert (figures["law"].difference or 0) < 0 < (figures["sports"].difference or 0)
+    # A document has one output of a system, and so nothing to rank.
+    alone = [row.figures[0] for row in by_system.values]
+    assert {figure.name for figure in alone} == {"spearman at dataset level"}
+    assert all((figure.estimate.value or 0) > 0.2 for figure in alone)
 
 
 def test_more_values_than_a_table_holds_are_refused() -> None:

@@ -99,7 +99,7 @@ def test_a_judge_of_another_criterion_is_named_as_that() -> None:
 
     text = str(geval.measure(files))
 
-    assert "It follows people on relevance (1.00)" in text
+    assert "closely on relevance (1.00)" in text
     assert "on coherence (0.70)" in text
 
 

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 import geval
+from geval.reports.at_a_glance import at_a_glance
+from geval.reports.downloads.tables import as_csv
+from geval.reports.paper_table import paper_table
 from geval.reports.verdicts.analysis import at_worst, compare_pairs
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import correlations
 from geval.statistics.thresholds import SIGNIFICANCE
+from geval.texts.numbers import in_brackets
 
 
 @pytest.fixture
@@ -138,6 +142,36 @@ def test_a_judge_that_left_out_what_it_gets_wrong_is_not_better_than_its_equal()
 
     assert claims == 0
     assert alone >= 5
+
+
+def test_each_table_has_the_best_judges_interval_of_the_report(many: Path) -> None:
+    report = measured(many, [f"j{number}" for number in range(10)]).report
+    (criterion,) = report.criteria
+    best = criterion.best
+    assert best is not None
+    interval = criterion.interval_of(best)
+
+    (row,) = [row for row in paper_table(report).rows if row.judge == best.judge]
+    lines = [line.split(",") for line in as_csv(report).splitlines()]
+    (line,) = [line for line in lines if line[1:4] == [best.judge, "summary", "spearman"]]
+
+    assert interval != best.analysis.shown
+    assert row.cells[0] is not None
+    assert row.cells[0].interval == in_brackets(interval)
+    assert (float(line[9]), float(line[10])) == pytest.approx(interval.ends)
+
+
+@pytest.mark.parametrize(("documents", "missing"), [(10, 20), (14, 4), (15, 0)])
+def test_too_few_outputs_for_an_interval_are_counted(
+    many: Path, documents: int, missing: int
+) -> None:
+    lines = many.read_text().splitlines()[: 1 + 4 * documents + documents]
+    lines = [line for at, line in enumerate(lines) if at == 0 or at % 5]
+    many.write_text("\n".join(lines))
+
+    (row,) = at_a_glance(measured(many, "j3").report).rows
+
+    assert row.missing_outputs == missing
 
 
 @pytest.mark.parametrize(

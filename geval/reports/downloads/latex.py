@@ -208,6 +208,10 @@ def _small(interval: str) -> str:
     return rf"\scriptsize {_number(interval)}" if interval else ""
 
 
+# A best judge is above its true value by having been chosen (`CriterionResult.interval_of`).
+OF_THE_BEST = " (of the best judge corrected for the choice)"
+
+
 def _caption(report: Report, marks: Marks | None, outputs: int | None) -> str:
     """Return the caption; `outputs` is n where it is the same for all."""
     options = report.options
@@ -217,7 +221,7 @@ def _caption(report: Report, marks: Marks | None, outputs: int | None) -> str:
     first, second = options.coefficient, options.second
     caption = (
         f"{options.level.capitalize()}-level correlation with {options.human_score_in_words}:"
-        f" {first.capitalize()} with its 95 % interval over {options.over},"
+        f" {first.capitalize()} with its 95 % interval over {options.over}{OF_THE_BEST},"
         f" {'' if outputs is None else 'and '}{second.capitalize()}{counted} Judges are sorted by"
         " their mean over criteria; the best of each column is bold."
     )

@@ -38,6 +38,7 @@ ALIKE, BY_WEIGHTS = "alike", "by weights"
 def as_csv(report: Report) -> str:
     """Return one row per value, for spreadsheets and data frames; each names its human score."""
     lines = [csv_line(CSV_COLUMNS)]
+    chosen = report.options.level, report.options.coefficient
     for criterion in report.criteria:
         counted = BY_WEIGHTS if criterion.weights else ALIKE
         for result in criterion.judges:
@@ -46,7 +47,9 @@ def as_csv(report: Report) -> str:
                 for coefficient in COEFFICIENTS:
                     estimate = correlations.estimates[coefficient][level]
                     interval = (
-                        result.intervals[coefficient]
+                        criterion.interval_of(result)
+                        if (level, coefficient) == chosen
+                        else result.intervals[coefficient]
                         if level == "summary"
                         else Interval(None, None)
                     )

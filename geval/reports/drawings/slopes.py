@@ -1,5 +1,7 @@
 """A slope chart: systems in people's order and in a judge's, joined by lines."""
 
+from itertools import combinations
+
 import numpy as np
 
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
@@ -16,7 +18,7 @@ from geval.reports.drawings.shapes import (
     ordinal,
     width_of,
 )
-from geval.texts.numbers import two_decimals
+from geval.texts.numbers import counted, two_decimals
 
 # More systems would not fit on a printed page.
 MOST_SYSTEMS = 40
@@ -39,9 +41,10 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
     shown = rows[:MOST_SYSTEMS]
     moved = _moved(rows)
     longest = max(width_of(f"{row[0].system} 0.00", is_bold=True) for row in shown)
-    begin = min((1 - LEAST_SLOPE) / 2 * width, max(longest, width_of(PEOPLES)) + GAP)
-    end = width - begin
     label = "'s order"
+    longest = max(longest, width_of(PEOPLES), width_of(f"{judge.name}{label}"))
+    begin = min((1 - LEAST_SLOPE) / 2 * width, longest + GAP)
+    end = width - begin
     name = fitting(judge.name, begin - GAP - width_of(label))
     shapes: list[Shape] = [
         Words(begin - GAP, 12, PEOPLES, PEOPLE, "end"),
@@ -135,5 +138,11 @@ def _finding(rows: list[Placed], moved: list[str], judge: str) -> str:
     ]
     if phrases:
         return f"With {judge}, {', '.join(phrases)}"
-    same = all(row[1] == row[2] for row in rows)
-    return f"{judge} ranks the systems in {'' if same else 'almost '}the same order as people"
+    if all(row[1] == row[2] for row in rows):
+        return f"{judge} ranks the systems in the same order as people"
+    pairs = list(combinations([(row[1], row[2]) for row in rows], 2))
+    signs = [(a[0] - b[0]) * (a[1] - b[1]) for a, b in pairs]
+    if all(sign < 0 for sign in signs):
+        return f"{judge} ranks the systems in the opposite order"
+    alike = sum(sign > 0 for sign in signs)
+    return f"{judge} ranks {alike} of {counted(len(pairs), 'pair')} of systems as people do"

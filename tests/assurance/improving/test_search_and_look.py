@@ -130,7 +130,7 @@ def test_a_proven_gain_is_called_exaggerated(judge, criterion, locked, as_role):
 
     shown = as_role("viewer").get(reverse("evaluations:improve", args=["small"])).content.decode()
 
-    assert "Gains that prove are exaggerated." in shown
+    assert "On new documents a proven gain is usually smaller." in shown
 
 
 def test_a_judge_fitted_to_ratings_is_no_member_as_it_may_know_locked_ones(
