@@ -47,6 +47,7 @@ from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Leve
 from geval.statistics.expert_bar import ExpertBar, bar_of
 from geval.statistics.scales import Scale, scale_of_words, short
 from geval.statistics.scales import scale_of as scale_by
+from geval.texts.sentences import listed
 
 PERSON, JUDGE = "person", "judge"
 # Words of all criteria, or by criterion.
@@ -406,10 +407,8 @@ def _finding(criteria: tuple[Criterion, ...], answer: str) -> tuple[Criterion, .
             turned[criterion.pk] = replace(criterion, scale=highest)
     if not turned:
         answers = dict.fromkeys(name for each in two for name in _answers(each.scale))
-        raise InputError(
-            f"No criterion is answered with {answer!r} or something else"
-            f" ({', '.join(answers) or 'none is pass or fail'})."
-        )
+        there = f"its answers are {listed([*answers])}" if two else "no criterion is pass or fail"
+        raise InputError(f"There is no answer {answer!r} to find: {there}.")
     return tuple(turned.get(each.pk, each) for each in criteria)
 
 
@@ -540,8 +539,8 @@ def _words_of(words: Words, *, is_ordered: bool) -> dict[str, Scale]:
     of_criteria = words if isinstance(words, Mapping) else {"": words} if words else {}
     try:
         return {
-            name.lower(): scale_of_words([str(word) for word in listed], is_ordered=is_ordered)
-            for name, listed in of_criteria.items()
+            name.lower(): scale_of_words([str(word) for word in named], is_ordered=is_ordered)
+            for name, named in of_criteria.items()
         }
     except ValueError as error:
         raise InputError(f"{str(error).capitalize()}.") from None

@@ -1,6 +1,7 @@
 """A run's preliminary results on a criterion: the distribution of its scores, their agreement with
 people and its precision."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -285,8 +286,9 @@ def next_goal_in_words(
     if needed is None:
         return f"{now}."
     per_document = so_far.scored / max(1, documents)
-    # Documents in which all ratings or scores are equal are judged, but do not count.
-    more = (needed - last.documents) * documents / last.documents * per_document
+    # Documents in which all ratings or scores are equal are judged and rated, but do not count.
+    each = documents / last.documents
+    more = (needed - last.documents) * each * per_document
     if left is not None and rate > 0 and more <= left.items:
         return f"{now}. ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
     promised = documents_for(
@@ -296,5 +298,7 @@ def next_goal_in_words(
         assurance=PROMISE,
         freedom=freedom_share(so_far.weight),
     )
-    most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
-    return f"{now}. ±{goal:g} takes about {thin(needed)} rated documents{most}."
+    most = ""
+    if promised is not None:
+        most = f", at most {thin(math.ceil(promised * each))} in nine of ten cases"
+    return f"{now}. ±{goal:g} takes about {thin(math.ceil(needed * each))} rated documents{most}."

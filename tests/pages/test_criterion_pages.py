@@ -40,6 +40,22 @@ def test_a_criterion_from_scratch(client: Client, small_project: Project) -> Non
     assert "Wit (1-5) - Whether it makes one smile." in response.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("change", "is_warned"),
+    [({"definition": "Whether it is funny."}, True), ({"task_introduction": "Rate it."}, False)],
+)
+def test_steps_of_an_earlier_definition_are_named(
+    client: Client, small_project: Project, change: dict[str, str], *, is_warned: bool
+) -> None:
+    client.post("/p/small/criteria/new/", FORM)
+    criterion = Criterion.objects.get(name="wit")
+    criterion.steps.create(version=1, text="1. Read it.", written_by="hand")
+
+    page = client.post(f"/p/small/criteria/{criterion.pk}/", FORM | change, follow=True)
+
+    assert ("written for the earlier definition" in page.content.decode()) == is_warned
+
+
 def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
     client: Client, small_project: Project
 ) -> None:

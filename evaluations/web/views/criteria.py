@@ -93,6 +93,12 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             messages.success(
                 request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
             )
+            if "definition" in form.changed_data and drafted.steps.exists():
+                messages.warning(
+                    request,
+                    "Its evaluation steps were written for the earlier definition: read them, or"
+                    " have new ones written.",
+                )
             return _back_to(request, drafted)
     shown = (
         preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
