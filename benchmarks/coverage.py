@@ -21,7 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from benchmarks.probability_sentences import print_sentence_errors
 from benchmarks.verdict_errors import (
     print_best_of_many,
     print_group_errors,
@@ -64,12 +63,6 @@ from geval.statistics.jackknife import LeftOut, correlation_interval, no_interva
 from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.ppi import ppi_table
 from geval.statistics.preferences import davidson_intervals
-from geval.statistics.probability_calibration import (
-    Measured,
-    probability_calibration,
-    shares_of_ratings,
-    squared_calibration_error,
-)
 from geval.statistics.reliability import ChanceCorrected, gwet
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import on_same_documents
@@ -80,7 +73,6 @@ from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import Estimate, FloatArray
 
 VERDICTS = "verdicts at the border"
-SENTENCES = "sentences on probabilities"
 CLAIMS = "reports that claim a difference of equals"
 NEW_SYSTEMS = "equals told apart on new systems"
 TOLD_APART: tuple[tuple[Over, int, int, float], ...] = (
@@ -170,29 +162,6 @@ class Nested(World):
         return Outputs.full(*shape), Ratings.of_table(ratings.reshape(12, -1)), scores.ravel()
 
 
-@dataclass(frozen=True)
-class Stated(World):
-    """A judge states probabilities, in place of scores: those from which ratings are drawn, sharper
-    by a power. `sight` is how much of an output's quality it sees: 0 is nothing. Documents have
-    raters of their own, who differ in how strict they are."""
-
-    power: float = 1.0
-    sight: float = 1.0
-
-    def draw(self, rng: Rng) -> tuple[Outputs, Ratings, FloatArray]:
-        shape = (self.documents, self.systems)
-        quality = rng.normal(0, 0.6, (self.documents, 1)) + rng.normal(0, 0.8, shape)
-        strictness = rng.normal(0, 0.5, (RATERS, self.documents, 1))
-        noise = rng.normal(0, 0.6, (RATERS, *shape))
-        ratings = np.clip(np.round(3 + quality + strictness + noise), 1, 5)
-        spread = np.hypot(0.5, 0.6)
-        seen = self.sight * quality.ravel() + (1 - self.sight) * rng.normal(0, 1, quality.size)
-        edges = (np.array([-np.inf, 1.5, 2.5, 3.5, 4.5, np.inf]) - 3 - seen[:, None]) / spread
-        shares = np.diff(stats.norm.cdf(edges), axis=1) ** self.power
-        shares /= shares.sum(axis=1, keepdims=True)
-        return Outputs.full(*shape), Ratings.of_table(ratings.reshape(RATERS, -1)), shares
-
-
 Value = Callable[[Outputs, Ratings, FloatArray], float]
 Bounds = Callable[[Outputs, Ratings, FloatArray], Interval]
 
@@ -250,7 +219,6 @@ def lines() -> Iterator[Line]:
     yield from davidson_lines()
     yield from bias_lines()
     yield from pass_fail_lines()
-    yield from probability_lines()
     for documents in (10, 20, 50, 100):
         yield from agreement_lines(World(documents, 8))
     for kind in (Skewed, Unequal, Nested):
@@ -412,38 +380,6 @@ def pass_fail_lines() -> Iterator[Line]:
                 lambda *data, share=share: _known(share(found(*data)).estimate.value),
                 lambda *data, share=share: share(found(*data)).interval,
             )
-
-
-def probability_lines() -> Iterator[Line]:
-    """A judge's probabilities against single ratings: right, overconfident, and of one that reads
-    nothing. The calibration error is squared, as is its truth; of right ones it is 0, the end of
-    what is possible, and the interval holds it in more than 97 %: there is no line of it."""
-    measured: dict[str, Callable[[Outputs, FloatArray, FloatArray], Measured]] = {
-        "Brier": lambda *data: probability_calibration(*data).brier,
-        "gain": lambda *data: probability_calibration(*data).gain,
-        "overconfidence": lambda *data: probability_calibration(*data).over,
-        "error": squared_calibration_error,
-    }
-    for documents, systems in ((20, 5), (100, 4)):
-        for kind, power, sight in (("right", 1, 1), ("sharp", 4, 1), ("blind", 1, 0)):
-            for name, of in measured.items():
-                if (kind, name) == ("right", "error"):
-                    continue
-
-                def calibrated(
-                    outputs: Outputs,
-                    ratings: Ratings,
-                    shares: FloatArray,
-                    of: Callable[..., Measured] = of,
-                ) -> Measured:
-                    return of(outputs, shares, shares_of_ratings(ratings, (1, 2, 3, 4, 5)))
-
-                yield Line(
-                    f"probabilities, {kind}: {name}",
-                    Stated(documents, systems, power=power, sight=sight),
-                    lambda *data, found=calibrated: found(*data).value,
-                    lambda *data, found=calibrated: found(*data).interval,
-                )
 
 
 def comparison_lines() -> Iterator[Line]:
@@ -661,8 +597,6 @@ def main() -> None:
         missed += not print_group_errors(data_sets)
         missed += not print_missing_errors(data_sets)
         missed += not print_best_of_many(data_sets)
-    if options.only in SENTENCES:
-        missed += not print_sentence_errors(data_sets)
     print(f"goal: 93 to 97 % (give or take {error_of(data_sets):.1%}); {missed} lines missed it")
     if missed:
         sys.exit(1)

@@ -16,7 +16,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Projects as files": ("apply", "diff"),
     "Judges": ("evaluators", "add_judge", "probe"),
     "Runs": ("judge",),
-    "Results": ("report", "reproduce", "disagreements", "compare"),
+    "Results": ("report", "reproduce", "disagreements"),
     "Better judges": ("improve", "study", "certify", "verify"),
     "People and projects": ("member", "create_token", "forget_person", "delete_project"),
     "The site": ("web", "worker", "mcp", "backup", "restore", "tidy"),

@@ -22,7 +22,7 @@ NAMES = {
     "instructed": ("assurance.instrument.sensitivity.instructed_judges",),
     "report pages": (
         "assurance.disagreements.numbers.GAPS", "assurance.two_judges.pair_figures.PAIR",
-        "assurance.two_judges.pair_figures.PROBABILITIES", "assurance.keeping.weeks.POLICY_WEEKS",
+        "assurance.keeping.weeks.POLICY_WEEKS",
     ),
     "tools": ("annotations.agents.TOOLS", "assurance.web.agents.TOOLS"),
 }  # fmt: skip

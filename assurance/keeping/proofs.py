@@ -1,18 +1,16 @@
 """Ask whether a policy can promise something of a judge, by a project's ratings and scores."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 from django.db import transaction
 
 from annotations.goals.plans import seconds_per_rating
 from assurance.improving.looking import looks_taken, usable_lock
 from assurance.improving.search_data import FITTED_KINDS
-from assurance.two_judges.pair_figures import read_probabilities
+from assurance.keeping.distributions import distributions_of
 from evaluations.corpus.locks.draws import POLICY, name_of, record, remember
 from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
 from evaluations.models import Criterion, Judge, LockedDocuments
@@ -29,7 +27,6 @@ from geval.improving.policy_watch import check_share
 from geval.improving.promises import PolicyError, Promise, parse_promise
 from geval.improving.proving import all_looks_used
 from geval.reports.by_field import values_of_outputs
-from geval.reports.data import ReportData
 from geval.statistics.locked_rule import SHARE, can_lock_groups
 from geval_site.sql import execute_sql
 
@@ -160,21 +157,6 @@ def question_of(asked: PolicyRow, locked: LockedDocuments | None) -> PolicyQuest
         data, criterion, first, then[0] if then else None, parse_promise(asked.promise),
         units[data.units.document], share, looks, field, of_field,
     )  # fmt: skip
-
-
-def distributions_of(
-    data: ReportData, criterion: Criterion, judge: Judge
-) -> dict[int, Mapping[float, float]]:
-    """Return the distributions behind a judge's scores, by the output's position."""
-    read = read_probabilities(data, [criterion], [judge.pk]).get((criterion.pk, judge.pk))
-    if read is None:
-        return {}
-    points = criterion.scale.points
-    return {
-        at: dict(zip(points, row, strict=True))
-        for at, row in enumerate(read.tolist())
-        if not np.isnan(row[0])
-    }
 
 
 def _stored(result: Policy) -> dict[str, Any]:

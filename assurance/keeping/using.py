@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotations.models import Campaign
 from annotations.planning.campaigns import close_campaign
 from annotations.planning.filling import add_outputs, open_standing_campaign
-from assurance.keeping.proofs import distributions_of
+from assurance.keeping.distributions import distributions_of
 from evaluations.models import CandidateOutput, Policy, PolicyDecision, Role
 from evaluations.models.changes import note_change
 from evaluations.models.judge_policies import read_rule

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from django.core.paginator import Page, Paginator
 
-from assurance.two_judges.pair_figures import PAIR, judges_with_probabilities, priced_judge
+from assurance.two_judges.pair_figures import PAIR, priced_judge
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.judge_costs import costs_of
@@ -53,8 +53,8 @@ class OneAgrees:
 class TwoJudges:
     """Everything that the page shows; without a second judge there is nothing to compare. `names`
     are those of the two judges, and `choices` those of all judges by id, next to numbers; `seen`
-    says what the searches that made them have seen. `have_probabilities` says whether both gave
-    probabilities, and `labels` whose verdicts are people's more often, by criterion."""
+    says what the searches that made them have seen, and `labels` whose verdicts are people's more
+    often, by criterion."""
 
     view: PairView
     choices: tuple[tuple[int, str], ...]
@@ -77,7 +77,6 @@ class TwoJudges:
     mapped: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
     listed: int = 0
-    have_probabilities: bool = False
     labels: tuple[tuple[str, PairedLabels], ...] = ()
 
     @property
@@ -155,7 +154,6 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         page=page,
         one_agrees=listed,
         listed=len(chosen.one_agrees.output_ids),
-        have_probabilities={first.pk, second.pk} <= {*judges_with_probabilities(project)},
         labels=tuple((criteria[pair.criterion], pair.labels) for pair in pairs if pair.labels),
         sample=tuple(filter(None, (weights_note(report), chosen_note(report)))),
         mapped=tuple(

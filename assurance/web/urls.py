@@ -24,7 +24,6 @@ urlpatterns = [
     page(PROJECT + "certificates/<int:pk>/certificate.json", certificates.certificate_json),
     page(PROJECT + "certificates/<int:pk>/badge.svg", certificates.certificate_badge),
     page(PROJECT + "report/compare/", compare.judge_compare),
-    page(PROJECT + "report/compare/probabilities/", compare.judge_probabilities),
     page(PROJECT + "report/disagreements/", disagreements.disagreement_list),
     page(PROJECT + "report/disagreements/export/", disagreements.gap_export),
     page(PROJECT + "report/causes/examples/", disagreements.examples_add),

@@ -1,5 +1,5 @@
-"""What judges cost: money, time and items without a score of one, and what the more expensive of
-two gives for its price, the difference in agreement with people beside the ratio of costs. Pure.
+"""What judges cost in money and time, and what the more expensive of two gives for its price: the
+difference in agreement with people beside the ratio of costs. Pure.
 """
 
 import json
@@ -28,33 +28,6 @@ class JudgeCost:
     money: Decimal | None = None
     minutes: float | None = None
     why_not: str = ""
-
-
-@dataclass(frozen=True)
-class JudgeAnswers:
-    """How many finished items have no score, how many of these the judge declined, and the mean
-    seconds from an item's first request to its last reply (None without replies)."""
-
-    items: int
-    unscored: int
-    declined: int
-    seconds: float | None
-
-
-def cost_in_words(cost: JudgeCost, answers: JudgeAnswers) -> str:
-    """Return what a judge costs, how fast it is, and how often it gave no score."""
-    if cost.why_not and cost.minutes is None:
-        return f"{cost.judge}: no cost is known, because {cost.why_not}"
-    price = "no prices" if cost.money is None else f"{cost.money:.2f}"
-    parts = [f"{cost.judge}: 1,000 items cost {price}"]
-    if cost.minutes is not None:
-        parts.append(f"take {cost.minutes:.1f} minutes")
-    if answers.seconds is not None:
-        parts.append(f"{answers.seconds:.2f} seconds for an answer")
-    parts.append(
-        f"{answers.unscored} of {answers.items} items without a score, {answers.declined} declined"
-    )
-    return "; ".join(parts)
 
 
 @dataclass(frozen=True)

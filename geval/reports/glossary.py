@@ -10,8 +10,6 @@ from geval.statistics.thresholds import (
     ALT_TEST_ANNOTATORS,
     ALT_TEST_EPSILON,
     ALT_TEST_OUTPUTS,
-    CALIBRATION_DOCUMENTS,
-    CALIBRATION_OUTPUTS,
     INTERVAL_DOCUMENTS,
     LOCKED_DOCUMENTS,
     NOISE_OUTPUTS,
@@ -541,39 +539,6 @@ TERMS: dict[str, Term] = {
         "With one or two raters the mean may be off. On long scales a step is a tenth of the"
         " scale, on two points half of it.",
         "Which judges differ",
-    ),
-    "brier": Term(
-        "Brier score",
-        "The squared distance between a judge's probabilities and a rating, over all points: 0 is"
-        " best, 2 worst. Beside it: guessing from how often people give each point, equal"
-        " probabilities, and people's own distribution, which nothing beats on average.",
-        f"It takes {CALIBRATION_OUTPUTS} outputs of {CALIBRATION_DOCUMENTS} documents with single"
-        " ratings. Compare judges on the same outputs only.",
-        "Probabilities",
-    ),
-    "calibration_error": Term(
-        "Calibration error (ECE)",
-        "How far probabilities are from shares of ratings: root mean square over points and bins"
-        " of about as many outputs. Right probabilities have 0 on average, however few outputs.",
-        "It says nothing of how much a judge knows: guessing from how often people give each"
-        " point has none.",
-        "Probabilities",
-    ),
-    "overconfidence": Term(
-        "Overconfidence",
-        "The mean probability of the judge's likeliest point, less the share of ratings that gave"
-        " it. Above 0 the judge is too sure, below 0 too cautious.",
-        "Where people differ much, a right judge is unsure.",
-        "Probabilities",
-    ),
-    "reliability_diagram": Term(
-        "Reliability diagram",
-        "What probability a judge gave to a point, and what share of ratings gave that point, in"
-        " bins of about as many, all points together. On the dashed line both are equal; below it,"
-        " the probability was too high.",
-        "Intervals are for each bin alone: one of ten lies off the line by chance more often than"
-        " one.",
-        "Probabilities",
     ),
 }
 

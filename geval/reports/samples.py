@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from geval.reports.human_scores import HumanScores
 from geval.texts.numbers import thin
-from geval.texts.sentences import WEIGHTED, listed
+from geval.texts.sentences import WEIGHTED
 
 OF_ALL = (
     "Human means, correlations with people and their differences, tests of judges, errors, accuracy"
@@ -103,11 +103,6 @@ def marked_on(name: str, seen: Sequence[str], *, of: int) -> str:
         return name
     where = "" if len(seen) == of else f" on {', '.join(seen)}"
     return f"{name} ({SEEN}{where})"
-
-
-def about_searches(seen: Sequence[str]) -> str:
-    """Return whose search has seen the documents, to append to a line."""
-    return f"; {listed(seen)} {'is' if len(seen) == 1 else 'are'} {SEEN}" if seen else ""
 
 
 @dataclass(frozen=True)

@@ -259,21 +259,6 @@ NOISE_DOCUMENTS = _judges.threshold(
     "Fewer: r without people's noise has no interval.",
     "With 20 and 50, intervals held in 90 to 92 %.",
 )  # fmt: skip
-CALIBRATION_OUTPUTS = _judges.threshold(
-    "CALIBRATION_OUTPUTS", 100, "outputs with probabilities and single ratings",
-    "Fewer: nothing is said of probabilities.", "Bins would hold fewer than ten outputs.",
-)  # fmt: skip
-CALIBRATION_DOCUMENTS = _judges.threshold(
-    "CALIBRATION_DOCUMENTS", 20, "documents that count",
-    "Fewer: nothing is said of probabilities.",
-    "With 10, intervals of the gain over guessing held in 92 %.",
-)  # fmt: skip
-CALIBRATION_MARGIN = _judges.threshold(
-    "CALIBRATION_MARGIN", 0.1, "probability",
-    "Probabilities can be taken as they stand if better than guessing, with calibration error"
-    " and overconfidence shown to be at most this, also by system and length.",
-    "A choice: 70 % means 60 to 80 %.",
-)  # fmt: skip
 PASS_FAIL_OUTPUTS = _judges.threshold(
     "PASS_FAIL_OUTPUTS", 10, "outputs of each kind",
     "Sensitivity and specificity need this many passes and fails.",

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.django_db
 HELPFULNESS = ("--criterion", "helpfulness")
 # What each is called with; `out` is a file that does not exist yet.
 COMMANDS: dict[str, list[list[str]]] = {
-    "compare": [[SLUG, "metric", "Judy"]],
     "certify": [
         [SLUG, "--judge", "metric", *HELPFULNESS, "--require", "documents>=5", "--out", "{out}"]
     ],

@@ -1,7 +1,6 @@
 """The small data sets of `../shared/cases/statistics`, each with what is right on it."""
 
 import csv
-import json
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,6 @@ import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
 from geval.files.readers import InputFile
-from geval.reports.probabilities import fit_of
-from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.probability_calibration import (
-    probability_calibration,
-    shares_of_ratings,
-)
 from tests.conftest import CHECKOUT
 
 CASES = CHECKOUT.parent / "shared/cases/statistics"
@@ -101,31 +94,6 @@ def test_a_judge_of_another_criterion_is_named_as_that() -> None:
 
     assert "closely on relevance (1.00)" in text
     assert "on coherence (0.70)" in text
-
-
-def test_probabilities_that_are_wrong_by_system_cannot_be_taken() -> None:
-    people: dict[tuple[str, str], list[float]] = {}
-    for row in rows_of("sure_by_system_ratings"):
-        people.setdefault((row["doc_id"], row["system_id"]), []).append(float(row["score"]))
-    for name in ("first", "second"):
-        items = json.loads((CASES / f"sure_by_system_{name}.json").read_text())
-        shares = np.array([_shares(item["all_responses"]) for item in items])
-        keys = [(item["doc_id"], item["system_id"]) for item in items]
-        names = [sorted({key[side] for key in keys}) for side in (0, 1)]
-        order = sorted(range(len(keys)), key=lambda at: names[0].index(keys[at][0]))
-        outputs = Outputs(
-            np.array([names[0].index(keys[at][0]) for at in order]),
-            np.array([names[1].index(keys[at][1]) for at in order]),
-            len(names[0]),
-            len(names[1]),
-        )
-        ratings = Ratings.of_table(np.array([people[keys[at]] for at in order]).T)
-        given = shares_of_ratings(ratings, (1.0, 2.0, 3.0, 4.0, 5.0))
-        assert fit_of(probability_calibration(outputs, shares[order], given)) != "right"
-
-
-def _shares(replies: list[str]) -> list[float]:
-    return [replies.count(str(point)) / len(replies) for point in range(1, 6)]
 
 
 @pytest.mark.django_db

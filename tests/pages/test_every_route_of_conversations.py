@@ -51,7 +51,6 @@ VIEWS = (
 NUMBERS = {
     "evaluations:report_detail", "evaluations:report_numbers", "evaluations:report_drawings",
     "evaluations:report_annotators", "evaluations:judge_compare", "evaluations:disagreement_list",
-    "evaluations:judge_probabilities",
 }  # fmt: skip
 # Errors of Django's own, of what is not there, and of methods that a page does not take.
 EXPECTED = {400, 403, 404, 405, 409, 410, 413, 415, 422}

@@ -47,7 +47,7 @@ READING = {
         " report_figure report_cell report_export report_groups"
         " report_drawings report_drawing report_bubble"
         " disagreement_list judge_compare cause_export snapshot_list"
-        " judge_probabilities report_annotators gap_export"
+        " report_annotators gap_export"
         " snapshot_detail snapshot_page"
         " member_list audit_list"
         " project_export"

@@ -1,26 +1,17 @@
 """What each number of a judge takes: without people's noise, pass rates, steadiness, probes,
 prediction-powered means."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
 from geval.reports.instructed import Instructed
-from geval.reports.probabilities import fit_of
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.pass_fail import pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
-from geval.statistics.probability_calibration import (
-    Measured,
-    ProbabilityCalibration,
-    why_too_few,
-)
 from geval.statistics.repeatability import repeatability
-from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.sensitivity import NOISE, SPREAD, Finding, sensitivity
 from tests.thresholds.three_points import pins
@@ -112,35 +103,6 @@ def test_documents_with_several_outputs_for_an_interval(value: int, expected: bo
 
     assert passing
     assert (passing.accuracy.interval.low is not None) is expected
-
-
-@pins("CALIBRATION_OUTPUTS", {99: False, 100: True, 101: True})
-def test_outputs_for_a_judges_probabilities(value: int, expected: bool) -> None:
-    outputs = Outputs.full(40, 4).part(np.arange(160) < value)
-
-    assert (why_too_few(outputs) == "") is expected
-
-
-@pins("CALIBRATION_DOCUMENTS", {19: False, 20: True, 21: True})
-def test_documents_for_a_judges_probabilities(value: int, expected: bool) -> None:
-    assert (why_too_few(Outputs.full(value, 8)) == "") is expected
-
-
-@pins("CALIBRATION_MARGIN", {0.09: True, 0.1: True, 0.11: False})
-def test_probabilities_are_right_within_a_margin(value: float, expected: bool) -> None:
-    def at_most(highest: float) -> Measured:
-        return Measured(0.0, Interval(0.0, highest), Interval(0.0, highest))
-
-    good = Measured(-0.1, Interval(-0.2, -0.1), Interval(-0.2, -0.1))
-    error, over = (
-        ProbabilityCalibration(good, good, *sides, 0.6, 0.6, ())
-        for sides in ((at_most(value), at_most(0.0)), (at_most(0.0), at_most(value)))
-    )
-
-    assert (fit_of(error) == "right") is expected
-    assert (fit_of(over) == "right") is expected
-    by_system = replace(error, error=at_most(0.0), parts={"system": at_most(value)})
-    assert fit_of(by_system) == ("right" if expected else "uneven")
 
 
 @pins("REPLIES_ITEMS", {19: False, 20: True, 21: True})

@@ -8,13 +8,11 @@ from ninja import Path, Query, Router, Status
 
 from assurance.two_judges.page import two_judges
 from assurance.two_judges.pair_figures import seen_by_search
-from assurance.two_judges.probability_page import probabilities_of_two
 from evaluations.reports.serving.parts import NotComputedError
 from evaluations.web.api.auth import project_for
 from geval.reports.options import ReportOptions
 from geval.reports.pair_differences import difference_json
 from geval.reports.pairs import PairView
-from geval.reports.probabilities import pair_probabilities_json
 
 router = Router()
 
@@ -24,22 +22,19 @@ def get_judge_tests(
     request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
 ) -> Any:
     """Which of two judges ranks outputs more like people, by criterion: the difference of their
-    correlations (the first's less the second's) with its interval; and whether the probabilities
-    that they gave to points are right. `summary` says it in words, with what the dearer judge gives
-    for its price. 202 while a worker computes the numbers of a large project: ask again."""
+    correlations (the first's less the second's) with its interval. `summary` says it in words, with
+    what the dearer judge gives for its price. 202 while a worker computes the numbers of a large
+    project: ask again."""
     project = project_for(request, slug)
     judges = [get_object_or_404(project.judges, pk=pk) for pk in (first, second)]
     try:
-        view = PairView(ReportOptions(), first, second)
-        numbers, pair = probabilities_of_two(project, view), two_judges(project, view)
+        pair = two_judges(project, PairView(ReportOptions(), first, second))
     except NotComputedError as error:
         return Status(202, {"detail": error.cached.in_words})
     seen = seen_by_search(project, judges)
-    criteria: dict[str, dict[str, Any]] = {
+    criteria = {
         row.criterion: difference_json(row, seen[row.criterion]) for row in pair.differences
     }
-    for each in numbers.criteria:
-        criteria.setdefault(each.name, {})["probabilities"] = pair_probabilities_json(each)
     costs = [
         {
             "judge": cost.judge,

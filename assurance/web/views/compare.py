@@ -4,7 +4,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from assurance.two_judges.page import two_judges
-from assurance.two_judges.probability_page import probability_page
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
@@ -28,22 +27,3 @@ def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
         "options": options,
     }
     return render(request, "assurance/judge_compare.html", context)
-
-
-@reads(*REPORT, "only", "page")
-@project_view(READERS)
-@waits
-def judge_probabilities(request: HttpRequest, project: Project) -> HttpResponse:
-    """Two judges that give probabilities, such as a model asked by G-Eval and as a decision."""
-    options, errors = options_of(request.GET, project)
-    page = probability_page(project, read_pair_view(request.GET, options))
-    context = {
-        "project": project,
-        "tab": "report",
-        "part": "compare",
-        "page": page,
-        "found": page.judges,
-        "errors": errors,
-        "options": options,
-    }
-    return render(request, "assurance/judge_probabilities.html", context)

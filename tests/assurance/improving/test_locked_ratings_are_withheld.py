@@ -95,7 +95,6 @@ def test_pages_of_a_project_with_a_lock_work(
         "report_detail",
         "disagreement_list",
         "judge_compare",
-        "judge_probabilities",
         "document_list",
         "project_detail",
     ):

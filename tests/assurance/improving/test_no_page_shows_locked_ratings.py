@@ -170,7 +170,6 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"report {form}", ["report", "small", "--format", form]
     for form in ("archive", "hugging-face", "label-studio", "argilla"):
         yield f"export {form}", ["export_project", "small", str(folder / form), "--as", form]
-    yield "compare", ["compare", "small", "G-Eval", "other"]
     yield "criteria", ["criteria", "small"]
     yield "runs", ["runs", "small"]
 

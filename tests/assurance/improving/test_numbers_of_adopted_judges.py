@@ -156,14 +156,11 @@ def test_the_comparison_of_two_judges_says_so_wherever_it_names_the_judge(
     assert f"{judge.label} ({SEEN})" not in page
 
 
-def test_the_command_and_the_api_that_compare_say_so(
+def test_the_api_that_compares_says_so(
     adopted: Judge, judge: Judge, rated_project: Project, as_role: Callable[[str], Client]
 ) -> None:
-    output = io.StringIO()
-    call_command("compare", "small", judge.name, adopted.name, stdout=output)
     address = f"/api/v1/projects/small/judge-tests?first={judge.pk}&second={adopted.pk}"
     reader = as_role("viewer")
-    assert f"on quality ({SEEN})\n" in output.getvalue()
     content = reader.get(address).json()
     assert content["criteria"]["quality"]["seen_by_search"] == [adopted.label]
 

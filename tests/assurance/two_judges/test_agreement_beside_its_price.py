@@ -1,15 +1,13 @@
-"""What the dearer of two judges gives for its price: on the page of two judges, and by command."""
+"""What the dearer of two judges gives for its price: on the page of two judges, and in the API."""
 
 import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
-from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -19,11 +17,9 @@ from evaluations.reports.judge_costs import costs_of
 from evaluations.reports.serving import live
 from geval.reports.costs import (
     AgreementGap,
-    JudgeAnswers,
     JudgeCost,
     PricedJudge,
     compare_prices,
-    cost_in_words,
 )
 from tests.made_up_files import files_of
 
@@ -33,33 +29,6 @@ GAPS = [AgreementGap("coherence", 0.02, (-0.01, 0.05))]
 def sentence(first: float | None, second: float | None, gaps: list[AgreementGap] = GAPS) -> str:
     low, high = {"reasoning_effort": "low"}, {"reasoning_effort": "high"}
     return compare_prices(PricedJudge("A", first, high), PricedJudge("B", second, low), gaps, "rho")
-
-
-@pytest.mark.parametrize(
-    ("cost", "answers", "parts"),
-    [
-        (
-            JudgeCost("A", 10, money=Decimal("1.5"), minutes=2.25),
-            JudgeAnswers(10, 2, 1, 0.5),
-            ["1,000 items cost 1.50", "2.2 minutes", "0.50 seconds", "2 of 10 items", "1 declined"],
-        ),
-        (JudgeCost("A", minutes=3.0), JudgeAnswers(4, 0, 0, None), ["no prices", "3.0 minutes"]),
-        (JudgeCost("A", why_not="x"), JudgeAnswers(0, 0, 0, None), ["no cost is known, because x"]),
-        (
-            JudgeCost("A", money=Decimal(2), why_not="x", minutes=1.0),
-            JudgeAnswers(4, 0, 0, None),
-            ["cost 2.00", "1.0 minutes"],
-        ),
-    ],
-)
-def test_a_cost_is_said_with_speed_and_missing_scores(
-    cost: JudgeCost, answers: JudgeAnswers, parts: list[str]
-) -> None:
-    words = cost_in_words(cost, answers)
-
-    assert words.startswith("A: ")
-    assert [part for part in parts if part not in words] == []
-    assert ("seconds" in words) == (answers.seconds is not None)
 
 
 def test_the_dearer_judge_is_said_with_what_it_gives() -> None:
@@ -138,30 +107,24 @@ def priced(
         ]
 
     monkeypatch.setattr("assurance.two_judges.page.costs_of", made_up)
-    monkeypatch.setattr("assurance.management.commands.compare.costs_of", made_up)
     return project
 
 
 @pytest.mark.django_db
-def test_page_command_and_api_say_the_same(
-    as_role: Callable[[str], Client], priced: Project
-) -> None:
+def test_page_and_api_say_the_same(as_role: Callable[[str], Client], priced: Project) -> None:
     viewer = as_role("viewer")
     page = viewer.get("/p/small/report/compare/").content.decode()
     low, high = (priced.judges.get(name=name).pk for name in ("low", "high"))
     address = f"/api/v1/projects/small/judge-tests?first={low}&second={high}"
     api = viewer.get(address).json()
-    written = StringIO()
-    call_command("compare", "small", "low", "high", stdout=written)
 
-    said_by_the_command = written.getvalue().splitlines()[-1]
-    assert re.fullmatch(
+    priced_words = re.search(
         r"high \(reasoning_effort high\): rho \+0\.\d\d \[[+−]\d\.\d\d, \+\d\.\d\d\] .*"
-        r" 9 times the price\.",
-        said_by_the_command,
+        r" 9 times the price\.$",
+        api["summary"],
     )
-    assert said_by_the_command in re.sub(r"\s+", " ", page)
-    assert api["summary"].endswith(said_by_the_command)
+    assert priced_words
+    assert priced_words[0] in re.sub(r"\s+", " ", page)
     found = api["criteria"]["coherence"]
     low_end, high_end = found["interval"]
     assert low_end < found["difference"] < high_end
