@@ -1,4 +1,4 @@
-"""A judge's studies, for pages, the API and the command."""
+"""A judge's studies, for pages and the API."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -19,9 +19,7 @@ COMMANDS: dict[str, list[list[str]]] = {
         [SLUG, "--judge", "metric", *HELPFULNESS, "--require", "documents>=5", "--out", "{out}"]
     ],
     "verify": [["--show-key"]],
-    "disagreements": [[SLUG], [SLUG, "--format", "json"]],
     "improve": [[SLUG, "--judge", "metric", *HELPFULNESS, "--change", "panel"]],
-    "study": [[SLUG, "again", "--judge", "Judy", *HELPFULNESS, "--start"]],
 }
 
 

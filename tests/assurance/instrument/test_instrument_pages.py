@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import orjson
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from structlog.testing import capture_logs
@@ -74,26 +73,6 @@ def test_the_api_starts_reads_and_stops(
     assert (stopped["is_on"], stopped["message"]) == (False, "Stopped.")
     listed = client.get(f"{API}/judges/{judge.pk}/studies").json()
     assert [found["id"] for found in listed["items"]] == [one["id"]]
-
-
-def said(*more: str) -> tuple[int, str]:
-    out = io.StringIO()
-    with pytest.raises(SystemExit) as ended:
-        call_command(
-            "study", "small", "again", "--judge", "Stand-in", "--criterion", "usefulness", *more,
-            stdout=out,
-        )  # fmt: skip
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, out.getvalue()
-
-
-def test_the_command_answers_with_its_exit_code(judge: Judge, criterion: Criterion) -> None:
-    assert said("--start", "--items", "20", "--replies", "2")[0] == 2
-    work(2)
-    code, text = said()
-    assert (code, ": done." in text, "2 askings recorded" in text) == (0, True, True)
-    assert said("--start", "--items", "20")[0] == 2
-    assert "stopped" in said("--stop")[1]
 
 
 def test_an_archive_has_what_a_study_found_and_its_copy_asks_nothing(study: Study) -> None:
