@@ -535,7 +535,7 @@ def _equal_judges(outputs: Outputs, rng: Rng) -> Significance:
         for a, b in itertools.combinations(judges, 2)
     }
     correlations = dict.fromkeys(judges, 0.5)
-    return Significance("spearman", "documents", correlations, tests, {}, {})
+    return Significance("spearman", "documents", correlations, tests, {})
 
 
 def _truth(line: Line, data_sets: int) -> float:

@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.drawings.numbers import MOST_SIDES
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.statistics.arrays import Outputs
-from geval.statistics.correlation import mean_by_document
 from geval.statistics.scales import Scale, short
-from geval.statistics.thresholds import PAIRED_ANNOTATORS
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, signed, two_decimals
 from geval.texts.sentences import listed
@@ -278,80 +275,6 @@ def box_of(values: FloatArray) -> dict[str, Any]:
     return {name: [round(float(value), 4)] for name, value in shown.items()}
 
 
-def judges(subject: Subject) -> Figure:
-    """Draw the agreement of judges with each other: summary-level rho of each pair, including
-    people."""
-    return _heatmap(
-        subject.data.outputs,
-        subject.sides,
-        title_of(subject, "judges"),
-        weight=subject.data.humans[subject.criterion.pk].weight,
-        caption=(
-            "Summary-level rho for each pair of judges, and for each judge and the mean human"
-            " rating."
-        ),
-    )
-
-
-def annotators(subject: Subject) -> Figure:
-    """Draw the agreement of annotators with each other."""
-    human = subject.data.humans[subject.criterion.pk]
-    ratings = np.bincount(human.ratings.rater, minlength=human.ratings.raters)
-    shown = np.sort(np.argsort(-ratings, kind="stable")[:PAIRED_ANNOTATORS])
-    some = "" if len(shown) == len(ratings) else f" Those {len(shown)} with most ratings are shown."
-    return _heatmap(
-        subject.data.outputs,
-        {human.annotators[rater]: human.ratings.values_of(rater) for rater in shown},
-        title_of(subject, "annotators"),
-        caption="Summary-level rho for each pair of annotators over the outputs that both rated."
-        + some,
-    )
-
-
-def _heatmap(
-    outputs: Outputs,
-    sides: dict[str, FloatArray],
-    title: str,
-    *,
-    caption: str,
-    weight: FloatArray | None = None,
-) -> Figure:
-    """
-    Args:
-        weight: shape (outputs,), the weights of rated outputs.
-    """
-    names = list(sides)
-    rated = outputs.weighted(weight)
-    correlations = {
-        frozenset((a, b)): mean_by_document(
-            rated if PEOPLE in (a, b) else outputs, sides[a], sides[b]
-        )
-        for a, b in itertools.combinations(names, 2)
-    }
-    values = [[correlations[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]
-    shown = [[None if np.isnan(value) else round(value, 4) for value in row] for row in values]
-    texts = [["–" if np.isnan(value) else two_decimals(value) for value in row] for row in values]
-    return Figure(
-        title=title,
-        caption=caption,
-        traces=[
-            {
-                "type": "heatmap", "x": names, "y": names, "z": shown, "text": texts,
-                "texttemplate": "%{text}",
-                "zmin": -1, "zmax": 1,
-                "colorscale": [[0, "--heat-low"], [0.5, "--paper"], [1, "--heat-high"]],
-                "textfont": {"color": "--ink"},
-                # Each cell has its number. Without gaps or smoothing Plotly draws a picture with an
-                # inline style, which our CSP refuses.
-                "showscale": False, "xgap": 1, "ygap": 1,
-            }
-        ],
-        layout={"yaxis": {"autorange": "reversed"}, "showlegend": False},
-        columns=("", *names),
-        rows=tuple((name, *row) for name, row in zip(names, texts, strict=True)),
-    )  # fmt: skip
-
-
 def scores(subject: Subject) -> Figure:
     """Draw how often each value was given, by people and by each judge."""
     edges, names = _bins(subject.criterion.scale)
@@ -456,8 +379,6 @@ def writers(subject: Subject) -> Figure:
 FIGURE_TITLES = {
     "scatter": "output by output",
     "documents": "document by document",
-    "judges": "judges among themselves",
-    "annotators": "annotators among themselves",
     "scores": "distribution of scores",
     "writers": "human- and LLM-written texts",
 }
@@ -465,24 +386,15 @@ FIGURE_TITLES = {
 FIGURES: dict[str, Callable[[Subject], Figure]] = {
     "scatter": scatter,
     "documents": documents,
-    "judges": judges,
     "scores": scores,
-    "annotators": annotators,
     "writers": writers,
 }
 
 
 def figures_of(result: CriterionResult) -> list[str]:
     """Return the figures of a criterion that have something to show, in order."""
-    lacking = set()
-    # The matrix among the drawings shows the others.
-    if len(result.judges) <= MOST_SIDES:
-        lacking.add("judges")
-    if len(result.annotators) <= MOST_SIDES:
-        lacking.add("annotators")
-    if not any(judge.analysis.writers and judge.analysis.on_scale for judge in result.judges):
-        lacking.add("writers")
-    return [name for name in FIGURES if name not in lacking]
+    has_writers = any(judge.analysis.writers and judge.analysis.on_scale for judge in result.judges)
+    return [name for name in FIGURES if name != "writers" or has_writers]
 
 
 def _sample(places: np.ndarray) -> np.ndarray:

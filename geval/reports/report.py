@@ -36,7 +36,6 @@ from geval.reports.verdicts.analysis import (
     on_common_ground,
     own_means,
     rank_judges,
-    williams_of,
     without_claim,
 )
 from geval.reports.verdicts.check_figures import (
@@ -906,7 +905,6 @@ def _compared(
     judged = {name: (scores, correlations[name]) for name, scores in judges.items()}
     means = own_means(outputs, human, judged, coefficient)
     pairs = list(itertools.combinations(rank_judges(means), 2))
-    parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
 
     def compare(tested: Sequence[tuple[Found, ...]]) -> list[Compared]:
         return remembered_each(
@@ -932,7 +930,6 @@ def _compared(
         (still,) = compare([(worst, judged[other])])
         if still.test.p is None or still.test.p > SIGNIFICANCE or (still.test.observed or 0.0) < 0:
             compared[index] = without_claim(comparison, LEFT_OUT.format(scored, rated, better))
-    williams = [remembered(williams_of, *part[:4]) for part in parts]
     tests = {pair: comparison.test for pair, comparison in zip(pairs, compared, strict=True)}
     return Significance(
         coefficient,
@@ -940,7 +937,6 @@ def _compared(
         on_common_ground(means, tests),
         tests,
         {pair: comparison.interval for pair, comparison in zip(pairs, compared, strict=True)},
-        dict(zip(pairs, williams, strict=True)),
         {pair: comparison.ranked for pair, comparison in zip(pairs, compared, strict=True)},
     )
 

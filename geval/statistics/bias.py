@@ -109,39 +109,18 @@ class Family:
         return f"{self.name}, {'given' if self.is_given else 'guessed from the name'}"
 
 
-def self_preference(
-    outputs: Outputs, human: FloatArray, judge: FloatArray, own: np.ndarray
-) -> Estimate:
-    """Return by how much more the judge exceeds people on its own family's texts than on others'
-    (Panickssery et al., 2024).
-
-    Args:
-        human, judge: shape (outputs,), complete.
-        own: a mask of shape (outputs,), which are of the judge's family.
-    """
-    if own.all() or not own.any():
-        return Estimate.undefined("texts of the judge's own family and of others are needed")
-    of_own, of_others = (outputs.part(side).mean((judge - human)[side]) for side in (own, ~own))
-    return Estimate(of_own - of_others)
-
-
 @dataclass(frozen=True)
 class FamilyBias:
-    """How much higher a judge rates its own family's texts than others'.
-
-    `plain` is how much more it exceeds people on them, which also happens if the judge only narrows
-    the scale and its family writes better or worse texts; `partial` is at equal human rating, with
-    its interval.
+    """How much higher a judge rates its own family's texts than others', at equal human rating,
+    with its interval.
     """
 
-    plain: Estimate
     partial: Estimate
     interval: Interval
 
     @classmethod
     def undefined(cls, reason: str) -> "FamilyBias":
-        nothing = Estimate.undefined(reason)
-        return cls(nothing, nothing, no_interval(reason))
+        return cls(Estimate.undefined(reason), no_interval(reason))
 
 
 def family_bias(
@@ -163,9 +142,8 @@ def family_bias(
     outputs, human, judge = outputs.part(compared), human[compared], judge[compared]
     outputs, (human, judge) = complete(outputs, human, judge)
     selected = own[outputs.system]
-    plain = self_preference(outputs, human, judge, selected)
-    if plain.value is None:
-        return FamilyBias.undefined(plain.reason)
+    if selected.all() or not selected.any():
+        return FamilyBias.undefined("texts of the judge's own family and of others are needed")
     if np.ptp(human) == 0:
         return FamilyBias.undefined("people gave all these outputs the same rating")
     # Centred, so that sums of squares keep their precision.
@@ -177,7 +155,7 @@ def family_bias(
         return FamilyBias.undefined("people's ratings tell the families apart completely")
     counting = documents_counting(outputs)
     interval = documents.interval(float(coefficients[-1]), coefficients[:-1], counting=counting)
-    return FamilyBias(plain, Estimate(float(coefficients[-1])), interval)
+    return FamilyBias(Estimate(float(coefficients[-1])), interval)
 
 
 def _solved(normal: FloatArray, target: FloatArray) -> FloatArray:
@@ -269,16 +247,10 @@ def _pairs(
 
 @dataclass(frozen=True)
 class LengthBias:
-    """A judge's length bias: correlation of score and length, also at equal human rating.
+    """A judge's length bias: correlation of score and length at equal human rating."""
 
-    `per_hundred_words` is the points gained per hundred more words at equal human rating (least
-    squares).
-    """
-
-    plain: Estimate
     partial: Estimate
     interval: Interval
-    per_hundred_words: Estimate
 
 
 def length_bias(
@@ -288,24 +260,17 @@ def length_bias(
     words: FloatArray,
     documents: LeftOut,
 ) -> LengthBias:
-    """Spearman's correlations over all outputs, the interval over documents (on ranks of the
+    """Spearman's correlation over all outputs, the interval over documents (on ranks of the
     whole).
 
     Args:
         human, judge, words: shape (outputs,), NaN for missing.
     """
     outputs, (human, judge, words) = complete(outputs, human, judge, words)
-    weight = outputs.weight
-    partial = partial_correlation(judge, words, human, "spearman", weight)
+    partial = partial_correlation(judge, words, human, "spearman", outputs.weight)
     if partial.value is None:
-        nothing = no_interval(partial.reason)
-        return LengthBias(partial, partial, nothing, partial)
-    plain = spearman(judge, words, weight)
-    design = np.column_stack([np.ones(len(judge)), words / 100, human])
-    root = 1.0 if weight is None else np.sqrt(weight / weight.max())
-    slope = np.linalg.lstsq((design.T * root).T, judge * root, rcond=None)[0][1]
-    interval = _partial_interval(outputs, [judge, words, human], documents)
-    return LengthBias(Estimate(float(plain)), partial, interval, Estimate(float(slope)))
+        return LengthBias(partial, no_interval(partial.reason))
+    return LengthBias(partial, _partial_interval(outputs, [judge, words, human], documents))
 
 
 def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: LeftOut) -> Interval:

@@ -34,13 +34,12 @@ class Isotonic:
 
 @dataclass(frozen=True)
 class CalibrationError:
-    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, and
-    that of the best constant score; by cross-validation over documents."""
+    """Mean absolute distance to people before and after the isotonic map, and that of the best
+    constant score; by cross-validation over documents."""
 
     before: float
     after: float
     folds: int
-    ordinal: float | None = None
     constant: float | None = None
 
     @property
@@ -136,7 +135,7 @@ def cross_validated_error(
     by_rating = np.argsort(human)
     rating, fold_of_rating = human[by_rating], of_output[by_rating]
     of_rating = None if weights is None else weights[by_rating]
-    after, ordinal = np.empty((folds, len(scores))), np.empty((folds, len(scores)))
+    after = np.empty((folds, len(scores)))
     constant = np.empty(folds)
     for number in range(folds):
         others = np.arange(folds) != number
@@ -146,14 +145,12 @@ def cross_validated_error(
         after[number] = _monotonic(x, sum_of / kept, kept)(scores)
         rest = fold_of_rating != number
         weight = None if of_rating is None else of_rating[rest]
-        ordinal[number] = _linked(x, kept, rating[rest], weight)(scores)
         constant[number] = nearest_to_all(rating[rest], weight)
-    after, ordinal = after.ravel()[cell], ordinal.ravel()[cell]
-    first, second, third, fourth = (
+    before, mapped, same = (
         outputs.mean(np.abs(scores - human))
-        for scores in (judge, after, ordinal, constant[of_output])
+        for scores in (judge, after.ravel()[cell], constant[of_output])
     )
-    return CalibrationError(first, second, folds, third, fourth)
+    return CalibrationError(before, mapped, folds, same)
 
 
 def nearest_to_all(ratings: FloatArray, weight: FloatArray | None = None) -> float:
@@ -231,24 +228,12 @@ class ReliabilityBin:
     outputs: int
 
 
-def reliability(
-    judge: FloatArray, human: FloatArray, weight: FloatArray | None = None, *, bins: int = 10
-) -> tuple[ReliabilityBin, ...]:
-    """Return people's ratings of outputs with similar scores, in bins with about equal numbers of
-    rated outputs (equal scores stay together); for a judge with few values, one bin each.
-
-    Args:
-        judge, human: shape (n,), complete.
-        weight: shape (n,), the sampling weights.
-    """
-    place = bins_of(judge, bins)
-    return tuple(_bin(judge, human, weight, place == index) for index in np.unique(place))
-
-
 def reliability_intervals(
     outputs: Outputs, judge: FloatArray, human: FloatArray, *, bins: int = 10
 ) -> tuple[tuple[ReliabilityBin, Interval], ...]:
-    """Return the same bins, each with the 95 % interval of its mean rating over documents.
+    """Return people's ratings of outputs with similar scores, in bins with about equal numbers of
+    rated outputs (equal scores stay together; for a judge with few values, one bin each), each with
+    the 95 % interval of its mean rating over documents.
 
     Outputs of a document are correlated, so whole documents are left out: the delete-one-group
     jackknife with Student's t (Efron and Tibshirani, 1993), from ten documents up.

@@ -257,11 +257,9 @@ def _summed(pairs: np.ndarray, weight: FloatArray | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Concentration:
-    """Entropy in bits, effective number of levels, share of the most common value, share of tied
-    pairs."""
+    """Entropy in bits, share of the most common value, share of tied pairs."""
 
     entropy_bits: float
-    effective_levels: float
     modal_share: float
     tie_rate: float
 
@@ -281,4 +279,4 @@ def concentration(values: FloatArray) -> Concentration | None:
     entropy = float(special.entr(counts / counts.sum()).sum() / np.log(2))
     n = len(values)
     tied = float((counts * (counts - 1)).sum() / (n * (n - 1)))
-    return Concentration(entropy, 2.0**entropy, float(counts.max() / n), tied)
+    return Concentration(entropy, float(counts.max() / n), tied)

@@ -7,7 +7,6 @@ count by their weights (Zrnic and Candès, 2024, "Active statistical inference")
 are correlated: their contributions to a mean are summed by session, for its error.
 """
 
-import itertools
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,7 +16,7 @@ from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.distributions import normal_ppf
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import FloatArray
 from geval.statistics.weighted import weighted_mean
 
 # Of squares that differ from 0 by rounding alone.
@@ -137,17 +136,6 @@ class Parts:
             units=int(outputs.documents_with(~np.isnan(human)).sum()),
         )
 
-    def minus(self, other: "Parts") -> "Parts":
-        """Return the difference of two means over the same units."""
-        return Parts(
-            self.mean - other.mean,
-            self.shift - other.shift,
-            self.human - other.human,
-            self.judge - other.judge,
-            min(self.rated, other.rated),
-            min(self.units, other.units),
-        )
-
     def estimate(self) -> PpiMean:
         """Return the mean with the lambda that minimises its error, and an interval that allows for
         skewed contributions, as most outputs have similar ratings and few are far off."""
@@ -199,8 +187,7 @@ class SystemMean:
 
 @dataclass(frozen=True)
 class PpiTable:
-    """What a judge's scores add to few ratings: each system's mean, and the differences of
-    neighbours in rank.
+    """What a judge's scores add to few ratings: each system's mean.
 
     `unlike` is the p-value of a Kolmogorov-Smirnov test that the judge scores rated and unrated
     outputs alike; a small one means that the rated outputs are not a random sample, so that the
@@ -208,7 +195,6 @@ class PpiTable:
     """
 
     systems: tuple[SystemMean, ...]
-    differences: dict[tuple[int, int], PpiMean]
     unlike: float | None
 
     @property
@@ -217,8 +203,7 @@ class PpiTable:
 
 
 def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTable:
-    """Return each system's mean, and the differences of systems adjacent in rank, paired by
-    document.
+    """Return each system's mean.
 
     Args:
         human, judge: shape (outputs,), NaN for missing; the judge scores more outputs than people
@@ -240,15 +225,7 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
         if len(has) > 1:
             mean = _with_enough(ppi_mean(human[has], judge[has], judge[lacks]), len(has))
         systems.append(SystemMean(mean, len(has), len(of_system)))
-    differences = {}
-    for first, second in itertools.pairwise(_ranked(systems)):
-        a, b = _common_outputs(outputs.document, of_systems[first], of_systems[second])
-        rated_both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
-        if rated_both.sum() > 1:
-            of_human, of_judge = human[a] - human[b], judge[a] - judge[b]
-            mean = ppi_mean(of_human[rated_both], of_judge[rated_both], of_judge[neither])
-            differences[first, second] = _with_enough(mean, int(rated_both.sum()))
-    return PpiTable(tuple(systems), differences, _unlike(judge[rated], judge[~rated]))
+    return PpiTable(tuple(systems), _unlike(judge[rated], judge[~rated]))
 
 
 def _unlike(rated: FloatArray, others: FloatArray) -> float | None:
@@ -280,29 +257,17 @@ def _table_by_document(
     """Return the table where outputs were rated with different probabilities, or where sessions
     have several outputs of a system. Without `unlike`: where probabilities differ, rated and
     unrated outputs are meant to have different scores."""
-    parts = {}
     systems = []
     for index in range(outputs.systems):
         of_system = outputs.system == index
         rated = int((~np.isnan(human[of_system])).sum())
         mean = None
         if rated > 1:
-            parts[index] = Parts.by_document(
+            mean = Parts.by_document(
                 outputs.part(of_system), human[of_system], judge[of_system], weight[of_system]
-            )
-            mean = parts[index].estimate()
+            ).estimate()
         systems.append(SystemMean(mean, rated, int(of_system.sum())))
-    differences = {
-        (first, second): parts[first].minus(parts[second]).estimate()
-        for first, second in itertools.pairwise(_ranked(systems))
-    }
-    return PpiTable(tuple(systems), differences, None)
-
-
-def _ranked(systems: list[SystemMean]) -> list[int]:
-    """Return the systems that have a mean, the highest first."""
-    measured = [index for index, system in enumerate(systems) if system.mean is not None]
-    return sorted(measured, key=lambda index: -_estimate(systems[index]))
+    return PpiTable(tuple(systems), None)
 
 
 def _scored(
@@ -313,17 +278,6 @@ def _scored(
     return outputs.part(scored), judge[scored], human[scored]
 
 
-def _common_outputs(
-    document: IntArray, first: IntArray, second: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Return the outputs of two systems for the documents that have both, in parallel; neither has
-    two in a document."""
-    _, a, b = np.intersect1d(
-        document[first], document[second], assume_unique=True, return_indices=True
-    )
-    return first[a], second[b]
-
-
 def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
     """Return the mean with an interval for few ratings: by Student's t, with degrees of freedom for
     the mean and the weight; without an interval if there are too few ratings or all are equal."""
@@ -332,7 +286,3 @@ def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
     freedom = rated - 2
     half = t_quantile(freedom) * mean.standard_error * np.sqrt(rated / freedom)
     return replace(mean, low=float(mean.estimate - half), high=float(mean.estimate + half))
-
-
-def _estimate(system: SystemMean) -> float:
-    return system.mean.estimate if system.mean else -np.inf

@@ -2,8 +2,8 @@
 
 Paired permutation tests over documents (Deutsch, Dror and Roth, 2021): the judges' scores are
 swapped for random documents. Over systems, t tests with the jackknife's standard error. Judges are
-compared on the same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959)
-for a shared variable. Corrections for many comparisons.
+compared on the same documents, ties counted (see `same_documents`). Corrections for many
+comparisons.
 """
 
 import itertools
@@ -17,7 +17,6 @@ import numpy as np
 
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.correlation import Coefficient, mean_of_documents
-from geval.statistics.distributions import t_tail
 from geval.statistics.jackknife import interval_of_difference, over_systems
 from geval.statistics.resampling import MOST_GROUPS, Over, in_groups
 from geval.statistics.same_documents import NOTHING_RANKED, on_same_documents
@@ -32,8 +31,6 @@ SMALL_P, MANY_PERMUTATIONS, MANY_SEED = 0.01, 10_000, 1
 MOST_MANY_CELLS = 10_000_000
 # All swaps of twelve units take only four times as long as the random ones.
 EXACT_UP_TO = 2**12
-# Below it, Williams' t is 0 / 0 with rounding errors, such as for a judge and its reverse.
-LEAST_DENOMINATOR = 1e-12
 # Twelve names (`LETTERED_JUDGES`) need 81 letters at most.
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
 # Leaving out systems needs tables of documents and systems; the most cells in memory at once.
@@ -65,15 +62,6 @@ def _untested(reason: str, method: Method = "permutation") -> PairTest:
 
 
 NOT_COMPARED = _untested(NOTHING_RANKED)
-
-
-@dataclass(frozen=True)
-class WilliamsTest:
-    """Williams' t with its two-sided p-value; NaN where the correlations leave nothing that
-    varies."""
-
-    t: float
-    p_two_sided: float
 
 
 def permutation_tests(
@@ -208,33 +196,6 @@ def _many_patterns(bits: int) -> FloatArray:
     bits)."""
     orderings = min(MANY_PERMUTATIONS, MOST_MANY_CELLS // bits)
     return (np.random.default_rng(MANY_SEED).random((orderings, bits)) < 0.5).astype(float)
-
-
-def williams_test(
-    r_human_first: float, r_human_second: float, r_judges: float, n: int
-) -> WilliamsTest:
-    """Williams' test of two correlations that share a variable (Williams, 1959; Graham and Baldwin,
-    2014).
-
-    Raises:
-        ValueError: fewer than four items.
-    """
-    if n < 4:
-        raise ValueError("Williams' test needs at least four items")
-    determinant = (
-        1
-        - r_human_first**2
-        - r_human_second**2
-        - r_judges**2
-        + 2 * r_human_first * r_human_second * r_judges
-    )
-    mean = (r_human_first + r_human_second) / 2
-    denominator = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_judges) ** 3
-    if denominator < LEAST_DENOMINATOR:
-        return WilliamsTest(np.nan, np.nan)
-    t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
-    tail = float(t_tail(abs(t), n - 3))
-    return WilliamsTest(float(t), 2 * tail)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -103,14 +103,6 @@ LETTERED_JUDGES = _comparing.threshold(
     "LETTERED_JUDGES", 12, "judges",
     "More judges get no letters.", "All groups are tried; so many letters help nobody.",
 )  # fmt: skip
-WILLIAMS_SYSTEMS = _comparing.threshold(
-    "WILLIAMS_SYSTEMS", 4, "systems",
-    "Fewer: no Williams' test.", "It has n − 3 degrees of freedom (Williams, 1959).",
-)  # fmt: skip
-PAIRED_ANNOTATORS = _comparing.threshold(
-    "PAIRED_ANNOTATORS", 30, "annotators",
-    "More: not every two are compared by Cohen's kappa.",
-)  # fmt: skip
 CHOICES_OF_EACH = _comparing.threshold(
     "CHOICES_OF_EACH", 5, "documents",
     "Agreement on comparisons has an interval if so many documents have an agreeing pair, and so"
@@ -298,7 +290,7 @@ BLEND_OUTPUTS = _judges.threshold(
     "Fewer: no blend is learned.",
 )  # fmt: skip
 PPI_RATINGS = _judges.threshold(
-    "PPI_RATINGS", 30, "ratings of a system, or of two systems",
+    "PPI_RATINGS", 30, "ratings of a system",
     "Fewer: prediction-powered means have no interval.", "The judge's weight is fitted to them.",
 )  # fmt: skip
 PPI_RANDOM = _judges.threshold(

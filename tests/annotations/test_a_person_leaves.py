@@ -213,7 +213,7 @@ def test_raters_of_files_and_lifted_exclusions_are_renamed(traces: Campaign, own
 def test_frozen_reports_name_a_person_no_more(
     traces: Campaign, owner: User, in_json: str, page: str, is_named: bool
 ) -> None:
-    content = json.dumps({"weighted_kappa": [{"annotators": [in_json, "Bob"], "value": 0.50}]})
+    content = json.dumps({"kept": [{"annotators": [in_json, "Bob"], "value": 0.50}]})
     digest = hashlib.sha256(content.encode()).hexdigest()
     frozen = traces.project.snapshots.create(sha256=digest, content=content, page=page)
 

@@ -108,7 +108,7 @@ OF_ALL = (
     "pearson", "spearman", "kendall", "pearson_disattenuated", "ppi", "calibration",
     "length_bias", "writer_bias", "own_family",
 )  # fmt: skip
-OF_RATED = ("alt_test", "spearman_as_a_rater", "spread")
+OF_RATED = ("alt_test", "spread")
 
 
 def test_what_speaks_of_all_moves_with_the_weights_and_the_rest_does_not(

@@ -74,14 +74,12 @@ def test_what_leaves_the_team_has_pseudonyms(
     client.post(f"{report}snapshots/new/", {"query": "", "note": ""})
     frozen = rated.snapshots.get()
 
-    pages = ["", "numbers/", "paper/", "live/?part=more", f"figure/annotators/{on}/",
-             f"figure/annotators/{on}/?table=1", f"drawing/matrix/{on}/{by}/svg/",
+    pages = ["", "numbers/", "paper/", "live/?part=more", f"drawing/matrix/{on}/{by}/svg/",
              f"cell/{on}/{by}/", "export/json/", f"export/json/{names}"]  # fmt: skip
     shown = {page: client.get(shared + page).content.decode() for page in pages}
 
     assert names_in("".join(shown.values()) + frozen.content + frozen.page) == []
-    drawn = [] if in_page == 0 else [f"figure/annotators/{on}/", f"figure/annotators/{on}/?table=1"]
-    for page in ["", "numbers/", f"drawing/matrix/{on}/{by}/svg/", "export/json/", *drawn]:
+    for page in ["", "numbers/", f"drawing/matrix/{on}/{by}/svg/", "export/json/"]:
         assert "annotator 3" in shown[page], page
     assert "annotator 3" in frozen.page
     assert "the ratings of annotator 1" in shown["live/?part=more"]

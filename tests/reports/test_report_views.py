@@ -18,6 +18,7 @@ from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Sc
 from evaluations.models.changes import note_change
 from evaluations.reports.data import load_data
 from geval.reports.document_figures import documents_behind
+from geval.reports.figures import FIGURES
 from geval_site.version import __version__
 
 pytestmark = pytest.mark.django_db
@@ -368,14 +369,7 @@ def test_poor_data_gives_values_or_plain_reasons_and_no_page_fails(
                 estimate = found[coefficient][level]
                 assert estimate["value"] is not None or estimate["reason"]
     criterion = small_project.criteria.get(name="coherence")
-    for kind in (
-        "scatter",
-        "documents",
-        "judges",
-        "scores",
-        "annotators",
-        "writers",
-    ):
+    for kind in FIGURES:
         assert client.get(f"{ADDRESS}figure/{kind}/{criterion.pk}/").status_code == 200, kind
 
 

@@ -10,8 +10,10 @@ criteria, verdicts came in, r without noise, families that may be given, the nam
 method, when scores were rounded as means are, which moved last digits, when the error of the best
 constant was stated beside those of maps, when scores were compared by relative difference, verdicts
 looked within systems, statistics that they replaced went (Fleiss' kappa, nominal alpha, ICC(2,k),
-tau-c, bootstrap intervals, accuracy on pairs), and the distance to a rater had its skewness taken
-off: all else stayed the same.
+tau-c, bootstrap intervals, accuracy on pairs), the distance to a rater had its skewness taken
+off, and what only this file had went (Williams' test, kappa of every two annotators, differences of
+systems' means, the ordinal map's error, plain biases, effective levels, rho as a rater): all else
+stayed the same.
 """
 
 import os

@@ -180,15 +180,6 @@ def alt_test(raters: Table, judge: Row, epsilon: float, q: float = 0.05) -> dict
     return {"p": p_values, "rho_j": advantages, "rho": fmean(advantages), "omega": fmean(won)}
 
 
-def williams(r_first: float, r_second: float, r_both: float, n: int) -> dict[str, float]:
-    """Williams (1959), as Graham and Baldwin (2014) write it."""
-    k = 1 - r_first**2 - r_second**2 - r_both**2 + 2 * r_first * r_second * r_both
-    below = 2 * k * (n - 1) / (n - 3) + (r_first + r_second) ** 2 / 4 * (1 - r_both) ** 3
-    t = (r_first - r_second) * math.sqrt((n - 1) * (1 + r_both) / below)
-    one = float(stats.t.sf(t, n - 3))
-    return {"t": t, "p_two_sided": 2 * min(one, 1 - one)}
-
-
 def ppi(human: Row, judge: Row, others: Row, weight: float | None) -> dict[str, float]:
     """Angelopoulos, Duchi and Zrnic (2023), PPI++, variances by the number of values."""
     n, m = len(human), len(others)
@@ -291,7 +282,7 @@ def concentration(scores: Row) -> dict[str, float]:
     shares = [scores.count(one) / n for one in set(scores)]
     bits = -sum(share * math.log2(share) for share in shares)
     pairs = list(itertools.combinations(scores, 2))
-    return {"entropy_bits": bits, "effective_levels": 2**bits, "modal_share": max(shares),
+    return {"entropy_bits": bits, "modal_share": max(shares),
             "tie_rate": fmean(a == b for a, b in pairs)}  # fmt: skip
 
 
@@ -351,7 +342,6 @@ EXPECTED: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "permutation": lambda given, toy: permutation(
         given["coefficient"], mean_of_raters(toy["raters"]), toy["A"], toy["C"]
     ),
-    "williams": lambda given, _toy: williams(*given["r"], given["n"]),
     "multiplicity": lambda given, _toy: {
         "holm": holm(given["p"]),
         "by": benjamini_yekutieli(given["p"]),

@@ -26,15 +26,12 @@ def sessions_of(
     return outputs, truth, np.where(document < rated, truth, np.nan), judge
 
 
-def test_two_systems_with_several_turns_in_a_session_have_means_and_a_difference() -> None:
+def test_two_systems_with_several_turns_in_a_session_have_means() -> None:
     outputs, _, human, judge = sessions_of(np.random.default_rng(1), rated=60)
 
     table = ppi_table(outputs, human, judge)
 
     assert [(system.rated, system.outputs) for system in table.systems] == [(240, 600)] * 2
-    (difference,) = table.differences.values()
-    assert difference.low is not None
-    assert difference.low < 0.5 < (difference.high or 0)
     assert table.is_random
 
 
@@ -67,23 +64,21 @@ def test_a_session_with_one_output_of_each_system_is_a_document() -> None:
 
 
 def test_intervals_over_sessions_hold_the_truth() -> None:
-    def holds(table: PpiTable) -> tuple[bool, bool]:
-        mean, (difference,) = table.systems[0].mean, table.differences.values()
+    def holds(table: PpiTable) -> bool:
+        mean = table.systems[0].mean
         assert mean is not None
         assert mean.low is not None
         assert mean.high is not None
-        assert difference.low is not None
-        assert difference.high is not None
-        return mean.low <= 0 <= mean.high, difference.low <= 0.5 <= difference.high
+        return mean.low <= 0 <= mean.high
 
     rng, tables = np.random.default_rng(3), 300
-    held = np.zeros(2)
+    held = 0
     for _ in range(tables):
         outputs, _, human, judge = sessions_of(rng, rated=60)
         held += holds(ppi_table(outputs, human, judge))
 
     # 95 % less three standard deviations; over turns as if they were not alike it is about 70 %.
-    assert (held / tables > 0.91).all(), held / tables
+    assert held / tables > 0.91
 
 
 def test_ratings_of_the_best_sessions_only_are_seen_to_be_no_random_sample() -> None:

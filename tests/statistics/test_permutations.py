@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from geval.statistics import significance
 from geval.statistics.arrays import Outputs
@@ -21,7 +20,6 @@ from geval.statistics.significance import (
     new_systems_test,
     paired_bootstrap_p,
     permutation_tests,
-    williams_test,
 )
 from geval.statistics.types import FloatArray
 
@@ -197,20 +195,6 @@ def test_the_paired_bootstrap_counts_resamples_without_an_advantage(
     first: list[float], second: list[float], p: float | None
 ) -> None:
     assert paired_bootstrap_p(np.array(first), np.array(second)) == p
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "both", "n"), [(0.6, 0.3, 0.4, 4), (0.2, 0.5, -0.1, 12), (0.5, 0.5, 0.3, 30)]
-)
-def test_williams_t_is_by_his_formula(one: float, two: float, both: float, n: int) -> None:
-    determinant = np.linalg.det([[1, one, two], [one, 1, both], [two, both, 1]])
-    below = 2 * determinant * (n - 1) / (n - 3) + ((one + two) / 2) ** 2 * (1 - both) ** 3
-
-    found = williams_test(one, two, both, n)
-
-    t = (one - two) * np.sqrt((n - 1) * (1 + both) / below)
-    assert found.t == pytest.approx(t)
-    assert found.p_two_sided == pytest.approx(2 * stats.t.sf(abs(t), n - 3))
 
 
 # Corrections for many comparisons

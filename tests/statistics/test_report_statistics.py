@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics.agreement import MEASUREMENTS
+from geval.statistics.arrays import Outputs
 from geval.statistics.bias import family_of
-from geval.statistics.calibration import equipercentile, reliability
+from geval.statistics.calibration import (
+    ReliabilityBin,
+    equipercentile,
+    reliability_intervals,
+)
 from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
 from geval.statistics.jackknife import TOO_FEW, LeftOut
 from geval.statistics.preferences import davidson, davidson_intervals
@@ -181,11 +186,16 @@ def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
     assert human.min() <= fitted.fit.min() <= fitted.fit.max() <= human.max()
 
 
+def bins(judge: FloatArray, human: FloatArray) -> list[ReliabilityBin]:
+    outputs = Outputs.full(len(judge), 1)
+    return [one for one, _interval in reliability_intervals(outputs, judge, human)]
+
+
 @pytest.mark.parametrize("scores", [[1.0] * 5 + [2.0] * 2, [1, 2, 3, 4, 5] * 4, [4.0] * 60 + [5.0]])
 def test_a_judge_with_few_values_has_a_bin_for_each(scores: list[float]) -> None:
     given = np.array(scores, dtype=float)
 
-    found = reliability(given, given)
+    found = bins(given, given)
 
     assert [one.score for one in found] == sorted(set(scores))
     assert [one.outputs for one in found] == [scores.count(one) for one in sorted(set(scores))]
@@ -194,7 +204,7 @@ def test_a_judge_with_few_values_has_a_bin_for_each(scores: list[float]) -> None
 def test_the_highest_score_that_many_have_is_not_put_with_lower_ones() -> None:
     given = np.concatenate([np.linspace(1, 4.9, 40), np.full(60, 5.0)])
 
-    assert reliability(given, given)[-1].score == 5.0
+    assert bins(given, given)[-1].score == 5.0
 
 
 @given(seeds)
@@ -204,11 +214,11 @@ def test_reliability_bins_hold_every_output_once(seed: int) -> None:
         some_table(seed + 1, (50,), missing=0),
     )
 
-    bins = reliability(judge, human)
+    found = bins(judge, human)
 
-    assert sum(one.outputs for one in bins) == 50
-    assert sum(one.rating * one.outputs for one in bins) == pytest.approx(human.sum())
-    assert [one.score for one in bins] == sorted(one.score for one in bins)
+    assert sum(one.outputs for one in found) == 50
+    assert sum(one.rating * one.outputs for one in found) == pytest.approx(human.sum())
+    assert [one.score for one in found] == sorted(one.score for one in found)
 
 
 def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:
@@ -222,7 +232,6 @@ def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:
     assert likes.partial.value > 0.8
     assert likes.interval.low is not None
     assert likes.interval.low > 0.7
-    assert likes.per_hundred_words.value == pytest.approx(2.0, abs=0.01)
     assert fair.interval.low is not None
     assert fair.interval.high is not None
     assert fair.interval.low < 0.1 < fair.interval.high + 0.2
@@ -252,8 +261,7 @@ def test_a_judge_that_likes_its_own_family_is_found_out() -> None:
     found = family_bias(human, judge, own, ~own)
     nobody = family_bias(human, judge, np.zeros(4, bool), ~own)
 
-    for estimate in (found.plain, found.partial):
-        assert estimate.value == pytest.approx(0.8, abs=0.15)
+    assert found.partial.value == pytest.approx(0.8, abs=0.15)
     assert found.interval.low is not None
     assert found.interval.low > 0.6
     assert nobody.partial.value is None
@@ -267,7 +275,6 @@ def test_a_judge_that_only_narrows_the_scale_does_not_prefer_a_family_that_write
 
     found = family_bias(human, judge, own, ~own)
 
-    assert found.plain.value == pytest.approx(0.5, abs=0.1)
     assert found.interval.low is not None
     assert found.interval.high is not None
     assert found.interval.low < 0 < found.interval.high

@@ -168,11 +168,7 @@ def test_length_bias_is_that_of_repeated_outputs(sample: Sample) -> None:
         sample.outputs, sample.human, sample.judge, sample.words, LeftOut.each(DOCUMENTS)
     )
 
-    assert found.plain.value == pytest.approx(stats.spearmanr(judge, words).statistic)
     assert found.partial.value == pytest.approx(partial_by_hand(judge, words, human))
-    design = np.column_stack([np.ones(len(judge)), words / 100, human])
-    slope = np.linalg.lstsq(design, judge, rcond=None)[0][1]
-    assert found.per_hundred_words.value == pytest.approx(slope)
     low, high = found.interval.ends or (np.nan, np.nan)
     assert low < (found.partial.value or 0) < high
 
@@ -193,9 +189,6 @@ def test_the_bias_for_the_own_family_is_weighted_least_squares(sample: Sample) -
     everything = np.ones(120, dtype=bool)
     assert found.partial.value == pytest.approx(by_hand(everything))
     assert found.interval.ends == pytest.approx(interval_by_hand(sample, by_hand))
-    gaps, is_own = sample.judge - sample.human, mine > 0
-    sides = [np.average(gaps[s], weights=sample.weight[s]) for s in (is_own, ~is_own)]
-    assert found.plain.value == pytest.approx(sides[0] - sides[1])
 
 
 def test_pairs_of_writers_count_by_the_weight_of_the_document_drawn_with_them(

@@ -23,7 +23,7 @@ def result(
         ),
         alt_test=SimpleNamespace(passes=passes),
         analysis=SimpleNamespace(
-            spread=Concentration(1.0, 2.0, modal, 0.1),
+            spread=Concentration(1.0, modal, 0.1),
             ppi=SimpleNamespace(is_random=True),
             passing=None,
         ),
@@ -51,7 +51,7 @@ def test_documents_that_do_not_count_are_told_of(value: float, expected: bool) -
 
 @pins("TIES_MISLEAD", {0.29: False, 0.3: True, 0.31: True})
 def test_ties_mislead(value: float, expected: bool) -> None:
-    assert Concentration(1.0, 2.0, 0.5, value).ties_mislead is expected
+    assert Concentration(1.0, 0.5, value).ties_mislead is expected
 
 
 def test_tied_pairs_are_counted() -> None:
@@ -65,14 +65,14 @@ def test_tied_pairs_are_counted() -> None:
 
 def test_two_values_have_a_distribution_and_one_has_none() -> None:
     assert concentration(np.array([3.0, np.nan])) is None
-    assert concentration(np.array([3.0, 3.0])) == Concentration(0.0, 1.0, 1.0, 1.0)
-    assert concentration(np.array([3.0, np.nan, 4.0])) == Concentration(1.0, 2.0, 0.5, 0.0)
+    assert concentration(np.array([3.0, 3.0])) == Concentration(0.0, 1.0, 1.0)
+    assert concentration(np.array([3.0, np.nan, 4.0])) == Concentration(1.0, 0.5, 0.0)
 
 
 def test_tiny_scores_that_differ_are_no_ties() -> None:
     found = concentration(np.array([1e-12, 2e-12, 3e-12, 4e-12]))
 
-    assert found == Concentration(2.0, 4.0, 0.25, 0.0)
+    assert found == Concentration(2.0, 0.25, 0.0)
 
 
 def hints_of(error: CalibrationError) -> tuple[str, ...]:

@@ -9,10 +9,7 @@ from geval.reports.report import CriterionResult
 from geval.reports.verdicts.analysis import (
     Significance,
     adjusted_together,
-    analyse_agreement,
-    williams_of,
 )
-from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.comparisons import share_interval
 from geval.statistics.significance import PairTest
 from tests.thresholds.three_points import pins
@@ -25,7 +22,7 @@ def significance(p: float, judges: int = 2) -> Significance:
     pairs = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :]]
     tests = {pair: PairTest(0.1, p, 1000, False) for pair in pairs}
     means = {name: 0.5 - at / 100 for at, name in enumerate(names)}
-    return Significance("spearman", "documents", means, tests, {}, {})
+    return Significance("spearman", "documents", means, tests, {})
 
 
 @pins("SIGNIFICANCE", {0.0499: True, 0.05: True, 0.0501: False})
@@ -51,24 +48,6 @@ def test_a_judge_of_half_of_the_outputs_is_ranked(value: float, expected: bool) 
     criterion = SimpleNamespace(judges=judges, _most_outputs=100)
 
     assert CriterionResult.ranks(criterion, judges[0]) is expected  # type: ignore[arg-type]
-
-
-@pins("WILLIAMS_SYSTEMS", {3: False, 4: True, 5: True})
-def test_systems_for_williams_test(value: int, expected: bool) -> None:
-    human, first, second = RNG.normal(size=(3, 6 * value))
-
-    p = williams_of(Outputs.full(6, value), human, first + human, second)
-
-    assert (p is not None) is expected
-
-
-@pins("PAIRED_ANNOTATORS", {29: True, 30: True, 31: False})
-def test_so_many_annotators_are_compared_in_pairs(value: int, expected: bool) -> None:
-    ratings = Ratings.of_table(RNG.integers(1, 6, (value, 20)).astype(float))
-
-    found = analyse_agreement(Outputs.full(10, 2), ratings, tuple(map(str, range(value))))
-
-    assert len(found.kappas) == (value * (value - 1) // 2 if expected else 0)
 
 
 @pins("CHOICES_OF_EACH", {4: False, 5: True, 6: True})

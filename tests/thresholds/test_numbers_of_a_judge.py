@@ -180,7 +180,7 @@ def test_ratings_of_a_system_for_a_prediction_powered_interval(value: int, expec
 def test_rated_outputs_that_the_judge_scores_otherwise_are_no_random_sample(
     value: float, expected: bool
 ) -> None:
-    assert PpiTable((), {}, value).is_random is expected
+    assert PpiTable((), value).is_random is expected
 
 
 @pins("PROBED_SHARE", {0.89: False, 0.9: True, 0.91: True})

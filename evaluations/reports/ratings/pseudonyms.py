@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from geval.reports.drawings.numbers import CriterionNumbers
-from geval.reports.figures import Figure
 from geval.reports.page import ReportNumbers
 from geval.reports.report import CriterionResult
 from geval_site.sql import fetch_rows
@@ -48,9 +47,8 @@ def numbers_renamed(numbers: ReportNumbers, names: Mapping[str, str]) -> ReportN
 def _criterion_renamed(criterion: CriterionResult, names: Mapping[str, str]) -> CriterionResult:
     agreement = criterion.agreement
     alone = {names.get(name, name): of for name, of in agreement.leave_one_out.items()}
-    kappas = {(names.get(a, a), names.get(b, b)): of for (a, b), of in agreement.kappas.items()}
     below = _all(agreement.below_the_bar, names)
-    agreement = replace(agreement, leave_one_out=alone, kappas=kappas, below_the_bar=below)
+    agreement = replace(agreement, leave_one_out=alone, below_the_bar=below)
     return replace(criterion, annotators=_all(criterion.annotators, names), agreement=agreement)
 
 
@@ -60,18 +58,6 @@ def drawn_renamed(
     """Return the numbers of drawings with other names of annotators; judges keep theirs."""
     sides = zip(numbers.sides, numbers.people, strict=True)
     return replace(numbers, sides=tuple(names.get(n, n) if person else n for n, person in sides))
-
-
-def figure_renamed(figure: Figure, names: Mapping[str, str], kind: str, *_keys: Any) -> Figure:
-    """Return a figure with other names of annotators, whom only one kind names."""
-    if kind != "annotators":
-        return figure
-    traces = [
-        trace | {axis: [*_all(trace[axis], names)] for axis in ("x", "y")}
-        for trace in figure.traces
-    ]
-    rows = tuple(_all(row, names) for row in figure.rows)
-    return replace(figure, traces=traces, rows=rows, columns=_all(figure.columns, names))
 
 
 def _all(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:

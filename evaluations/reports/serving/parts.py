@@ -22,7 +22,6 @@ from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.ratings.pseudonyms import (
     download_renamed,
     drawn_renamed,
-    figure_renamed,
     numbers_renamed,
 )
 from evaluations.reports.report import Sensitivity, build_report, criterion_result
@@ -291,15 +290,13 @@ def _numbers(report: ReportView) -> ReportNumbers:
 
 
 def _for_pages(numbers: ReportNumbers) -> ReportNumbers:
-    """Remove data that only downloads and figures show, which grows with documents and pairs of
-    systems."""
+    """Remove data that only downloads and figures show, which grows with documents."""
     criteria = []
     for criterion in numbers.report.criteria:
         judges = []
         for judge in criterion.judges:
             correlations = replace(judge.analysis.correlations, by_document={})
-            ppi = replace(judge.analysis.ppi, differences={})
-            analysis = replace(judge.analysis, correlations=correlations, ppi=ppi)
+            analysis = replace(judge.analysis, correlations=correlations)
             judges.append(replace(judge, analysis=analysis))
         criteria.append(replace(criterion, judges=tuple(judges)))
     return replace(numbers, report=replace(numbers.report, criteria=tuple(criteria)))
@@ -371,7 +368,6 @@ REPORT = PageParts(
                 (kind, result.pk) for result in report.judged for kind in figures_of(result)
             ),
             "drawing figures",
-            rename=figure_renamed,
         ),
         "drawings": Part(
             CriterionNumbers,

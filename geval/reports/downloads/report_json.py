@@ -230,7 +230,6 @@ def _judge_json(
                 "family": result.family.name,
                 "family_is_given": result.family.is_given,
                 "systems_with_guessed_family": result.guessed_families,
-                "plain": estimate_json(result.own_family.plain),
                 "at_equal_rating": with_interval(
                     result.own_family.partial, result.own_family.interval
                 ),
@@ -278,7 +277,6 @@ def _seen_json(result: JudgeResult) -> dict[str, Any]:
 def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     spread, calibration, length = analysis.spread, analysis.calibration, analysis.length
     return {
-        "spearman_as_a_rater": estimate_json(analysis.as_a_rater),
         "pearson_disattenuated": with_interval(
             analysis.disattenuated.estimate, analysis.disattenuated.interval
         )
@@ -291,7 +289,6 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
             else {
                 "tie_rate": spread.tie_rate,
                 "entropy_bits": spread.entropy_bits,
-                "effective_levels": spread.effective_levels,
                 "modal_share": spread.modal_share,
                 "ties_mislead": spread.ties_mislead,
             }
@@ -303,15 +300,12 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
             else {
                 "error_before": calibration.before,
                 "error_isotonic": calibration.after,
-                "error_ordinal": calibration.ordinal,
                 "error_constant": calibration.constant,
                 "folds": calibration.folds,
             }
         ),
         "length_bias": {
-            "spearman": estimate_json(length.plain),
             "at_equal_rating": with_interval(length.partial, length.interval),
-            "points_per_hundred_words": estimate_json(length.per_hundred_words),
         },
         "writer_bias": (
             None
@@ -414,10 +408,6 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
             )
             for system in table.systems
         ],
-        "differences": [
-            {"systems": list(pair), "difference": mean.estimate, "ci": ends_json(mean)}
-            for pair, mean in table.differences.items()
-        ],
     }
 
 
@@ -438,7 +428,6 @@ def _significance_json(significance: Significance) -> dict[str, Any]:
                 **ranked_json(significance.ranked[pair]),
                 "p": test.p,
                 "p_holm": significance.adjusted.get(pair),
-                "p_williams_system": significance.williams.get(pair),
                 "orderings": test.orderings,
                 "exact": test.exact,
                 "method": test.method,
@@ -463,10 +452,6 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
             "icc1": estimate_json(agreement.icc.icc1),
             "icc2_1": estimate_json(agreement.icc.icc2_1),
         },
-        "weighted_kappa": [
-            {"annotators": list(pair), "quadratic": estimate_json(value)}
-            for pair, value in agreement.kappas.items()
-        ],
         "below_the_bar": list(agreement.below_the_bar),
         "leave_one_out_summary_spearman": {
             name: estimate_json(behind.estimate) | {"documents_used": behind.documents_used}

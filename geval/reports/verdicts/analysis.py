@@ -1,7 +1,6 @@
 """The statistics of a criterion, of a judge on it, and of the comparison of two judges; arrays in,
 frozen results out."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -25,7 +24,6 @@ from geval.statistics.agreement import (
     Measurement,
     coincidences,
     human_ceiling,
-    judge_as_a_rater,
     ratings_of_the_bar,
 )
 from geval.statistics.alt_test import AltTest
@@ -34,18 +32,15 @@ from geval.statistics.attenuation import Disattenuated, disattenuated
 from geval.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
 from geval.statistics.calibration import (
     CalibrationError,
-    ReliabilityBin,
     cross_validated_error,
-    reliability,
 )
-from geval.statistics.coefficients import Concentration, concentration, pearson
+from geval.statistics.coefficients import Concentration, concentration
 from geval.statistics.correlation import (
     COEFFICIENTS,
     Coefficient,
     Correlations,
     correlations,
     mean_of_documents,
-    system_means,
 )
 from geval.statistics.jackknife import (
     LeftOut,
@@ -55,7 +50,7 @@ from geval.statistics.jackknife import (
 )
 from geval.statistics.pass_fail import PassFail, missing_as_wrong, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
-from geval.statistics.reliability import Gwet, Icc, cohen_kappa, gwet, intraclass
+from geval.statistics.reliability import Gwet, Icc, gwet, intraclass
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents, ties_as_0
 from geval.statistics.scales import Scale
@@ -65,15 +60,12 @@ from geval.statistics.significance import (
     letters,
     new_systems_test,
     permutation_tests,
-    williams_test,
 )
 from geval.statistics.thresholds import (
     FAR_OFF,
     LETTERED_JUDGES,
-    PAIRED_ANNOTATORS,
     SIGNIFICANCE,
     VERDICT_OUTPUTS,
-    WILLIAMS_SYSTEMS,
 )
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted_kappa import KappaEstimate, weighted_kappa
@@ -93,21 +85,19 @@ MOST_TOGETHER = 4_000_000
 class JudgeAnalysis:
     """A judge on one criterion.
 
-    `intervals` are at summary level over documents. `as_a_rater` is the summary-level rho that is
-    comparable with one rater. `checks` has the figures of a verdict in the chosen view, and
-    `filled` the same with missing scores as the best constant would have them (None where enough
-    are there). `on_scale` says whether all scores are on the criterion's scale. `nulls` are null
-    judges, `far_off` is the share of rated outputs whose score is far from people's, and `copied`
-    the position of the rater whose ratings the scores are, or RATERS_MEAN (None for own scores).
-    `kappa` is weighted kappa, and `passing` compares its verdicts with people's on a scale of two
-    points; each also with missing scores.
+    `intervals` are at summary level over documents. `checks` has the figures of a verdict in the
+    chosen view, and `filled` the same with missing scores as the best constant would have them
+    (None where enough are there). `on_scale` says whether all scores are on the criterion's scale.
+    `nulls` are null judges, `far_off` is the share of rated outputs whose score is far from
+    people's, and `copied` the position of the rater whose ratings the scores are, or RATERS_MEAN
+    (None for own scores). `kappa` is weighted kappa, and `passing` compares its verdicts with
+    people's on a scale of two points; each also with missing scores.
     """
 
     correlations: Correlations
     intervals: dict[Coefficient, Interval]
     checks: Checks
     filled: Checks | None
-    as_a_rater: Estimate
     disattenuated: Disattenuated
     on_scale: bool
     alt_test: AltTest
@@ -116,7 +106,6 @@ class JudgeAnalysis:
     spread: Concentration | None
     ppi: PpiTable
     calibration: CalibrationError | None
-    reliability: tuple[ReliabilityBin, ...]
     length: LengthBias
     writers: WriterBias | None
     kappa: KappaEstimate
@@ -141,8 +130,7 @@ class Agreement:
     """Annotators' agreement on a criterion.
 
     `ceilings` hold one rater's mean correlation with the mean of the others at summary level, with
-    its interval, without the raters `below_the_bar`; kappas are of each pair of annotators,
-    quadratically weighted.
+    its interval, without the raters `below_the_bar`.
     """
 
     ceilings: dict[Coefficient, Ceiling]
@@ -151,7 +139,6 @@ class Agreement:
     leave_one_out: dict[str, LeaveOneOut]
     below_the_bar: tuple[str, ...]
     icc: Icc
-    kappas: dict[tuple[str, str], Estimate]
     spread: Concentration | None
     gwet: Gwet
 
@@ -177,11 +164,9 @@ class Significance:
 
     `means` are correlations by judge on the same documents, ties counted (see `on_common_ground`),
     NaN where it ranks nothing; judges are ordered by them. The tests, the `intervals` of
-    differences over documents, in how many documents each of two judges ranks outputs (`ranked`),
-    and `williams`, the two-sided p of Williams' test at system level (Pearson; None for fewer than
-    four systems, and where one judge is the reverse of the other), are by pair of names. `adjusted`
-    are Holm's p-values over all pairs on all criteria of a report, and judges that are not shown to
-    differ by them share a letter.
+    differences over documents, and in how many documents each of two judges ranks outputs
+    (`ranked`), are by pair of names. `adjusted` are Holm's p-values over all pairs on all criteria
+    of a report, and judges that are not shown to differ by them share a letter.
     """
 
     coefficient: Coefficient
@@ -189,7 +174,6 @@ class Significance:
     means: dict[str, float]
     tests: dict[tuple[str, str], PairTest]
     intervals: dict[tuple[str, str], Interval]
-    williams: dict[tuple[str, str], float | None]
     ranked: dict[tuple[str, str], Ranked] = field(default_factory=dict)
     adjusted: dict[tuple[str, str], float] = field(default_factory=dict)
     letters: dict[str, str] = field(default_factory=dict)
@@ -254,12 +238,6 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         intervals=intervals,
         checks=figures,
         filled=None if filled is None else checks(filled),
-        as_a_rater=(
-            figures.overall.in_place
-            if (view.level, view.coefficient) == ("summary", "spearman")
-            # Comparisons with annotators are over the outputs as they were rated, unweighted.
-            else judge_as_a_rater(as_rated, bar, scores)
-        ),
         disattenuated=disattenuated(outputs, judged.ratings, judged.counted, documents),
         on_scale=on_scale,
         alt_test=_alt_test(figures.overall.test, judged.ratings.raters, left_out, view.epsilon),
@@ -280,7 +258,6 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         spread=concentration(scores),
         ppi=ppi_table(outputs.clustered, human, scores),
         calibration=cross_validated_error(common.clustered, rated, scored, rng=_fold_rng(common)),
-        reliability=reliability(scored, rated, common.weight),
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
         passing=pass_fail(outputs, human, scores, judged.scale, of_people),
@@ -358,18 +335,12 @@ def analyse_agreement(
     ceilings = {c: human_ceiling(outputs, bar, c, documents) for c in COEFFICIENTS}
     each = human_ceiling(outputs, ratings, "spearman", documents).by_rater
     coinciding = coincidences(outputs, ratings, documents)
-    paired = range(len(annotators) if len(annotators) <= PAIRED_ANNOTATORS else 0)
-    values = [ratings.values_of(rater) for rater in paired]
     return Agreement(
         ceilings=ceilings,
         alpha={m: coinciding.alpha(m) for m in MEASUREMENTS},
         alpha_intervals={m: coinciding.interval(m, documents) for m in MEASUREMENTS},
         leave_one_out=dict(zip(annotators, each, strict=True)) if each else {},
         icc=intraclass(ratings),
-        kappas={
-            (annotators[a], annotators[b]): cohen_kappa(values[a], values[b], "quadratic")
-            for a, b in itertools.combinations(paired, 2)
-        },
         below_the_bar=tuple(
             name
             for name, has, stays in zip(annotators, ratings.active, bar.active, strict=True)
@@ -469,28 +440,6 @@ def _two_judges(
             common.group,
         )
     return on_same_documents(outputs, human, first, second, coefficient)
-
-
-def williams_of(
-    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
-) -> float | None:
-    """Run Williams' test of two judges at system level, on the outputs that people and both judges
-    have."""
-    outputs, (human, first, second) = complete(outputs, human, first, second)
-    of_human, of_first = system_means(outputs, human, first)
-    _, of_second = system_means(outputs, human, second)
-    if len(of_human) < WILLIAMS_SYSTEMS or any(
-        np.ptp(side) == 0 for side in (of_human, of_first, of_second)
-    ):
-        return None
-    with_first, with_second, of_both = (
-        float(pearson(x, y))
-        for x, y in ((of_human, of_first), (of_human, of_second), (of_first, of_second))
-    )
-    if of_both > 1 - 1e-12:
-        return 1.0
-    p = williams_test(with_first, with_second, of_both, len(of_human)).p_two_sided
-    return None if np.isnan(p) else p
 
 
 def own_means(
