@@ -46,7 +46,6 @@ from annotations.planning.named_items import name_items
 from annotations.planning.values import Errors, checked
 from annotations.results.progress import campaign_progress
 from annotations.results.reviewing import answers_of, review
-from annotations.results.seen_scores import seen_scores
 from evaluations.models import CandidateOutput, Project
 from evaluations.models.criteria import with_items_of
 from evaluations.models.goals import LACKING
@@ -63,7 +62,6 @@ from geval.measuring.standing import GoalStanding
 from geval.reports.campaign_progress import people_records
 from geval.reports.campaign_questions import QuestionAgreement
 from geval.reports.downloads.json_values import ranked_json, with_interval
-from geval.statistics.mean_gaps import ArmDifference
 from geval.texts.sentences import unknown_field
 
 router = Router()
@@ -189,11 +187,6 @@ def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     campaign = _campaign(request, slug, pk)
     items, complete, _places = campaign.item_counts()
     content = campaign_json(campaign) | {"items": items, "complete": complete}
-    if (seen := seen_scores(campaign)) is not None:
-        content["seen_scores"] = {
-            "distance": _arms_json(seen.distance),
-            "height": _arms_json(seen.height),
-        }
     goal = _goal(campaign)
     if goal is not None and items and goal.reached_at is None:
         content["standing"] = _standing_json(standing(goal, live_data(campaign.project)))
@@ -368,17 +361,6 @@ def _goal_json(goal: CampaignGoal) -> dict[str, Any]:
     return {
         name: goal.serializable_value(name)
         for name in (*GOAL, "reached_at", "documents", "low", "high")
-    }
-
-
-def _arms_json(difference: ArmDifference) -> dict[str, Any]:
-    return {
-        "difference": difference.value,
-        "low": difference.interval.low,
-        "high": difference.interval.high,
-        "reason": difference.interval.reason,
-        "with_scores": difference.treated,
-        "without_scores": difference.others,
     }
 
 

@@ -75,25 +75,6 @@ class Campaigns(Schema):
     next: int | None
 
 
-class ArmsOut(Schema):
-    """A mean with scores in sight less that without, with its interval and how many values each
-    has."""
-
-    difference: Number | None
-    low: Number | None
-    high: Number | None
-    reason: str
-    with_scores: int
-    without_scores: int
-
-
-class SeenScoresOut(Schema):
-    """What seeing LLM scores changed: the distance of ratings from them, and their height."""
-
-    distance: ArmsOut
-    height: ArmsOut
-
-
 class StandingOut(Schema):
     """Where a campaign stands towards its goal; `needed` and `promised` are documents in all."""
 
@@ -122,5 +103,4 @@ class CampaignProgressOut(CampaignOut):
 
     items: int
     complete: int
-    seen_scores: SeenScoresOut | None = Field(None, json_schema_extra=MAY_BE_MISSING)
     standing: StandingOut | None = Field(None, json_schema_extra=MAY_BE_MISSING)

@@ -87,7 +87,6 @@ class CampaignForm(EditForm, GoalFields, forms.ModelForm):
         for name, how in HOW_WRITTEN.items():
             self.fields[WRITTEN[name]].help_text = f"{how}{declared[name].description}"
         self.fields["criteria"].queryset = project.criteria.without_rubrics()  # type: ignore[attr-defined]
-        self.fields["unseen_percent"].required = False
         members = User._default_manager.filter(memberships__project=project).order_by("username")
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
         campaign = self.instance
@@ -137,10 +136,6 @@ class CampaignForm(EditForm, GoalFields, forms.ModelForm):
 
     def clean_name(self) -> str:
         return free_name(self.instance, self.cleaned_data["name"])
-
-    def clean_unseen_percent(self) -> int:
-        """Turn an empty value into 0."""
-        return self.cleaned_data["unseen_percent"] or 0
 
     def clean_categories(self) -> list[str]:
         return _names("span_categories", self.cleaned_data["categories"].splitlines())

@@ -83,8 +83,8 @@ class Assignment(models.Model):
     """One item for one annotator: reserved under a lease, then submitted or skipped. An owner may
     reject a submitted answer, which is kept but does not count.
 
-    `scores_shown` says whether LLM scores are visible, in a campaign that shows them; NULL in
-    others. `answer` is the submitted answer, `draft` input that is not submitted yet; `version`
+    `scores_shown` is False where an earlier version hid the LLM scores of a campaign that shows
+    them. `answer` is the submitted answer, `draft` input that is not submitted yet; `version`
     counts submissions, so that a stale window cannot overwrite a newer answer. `seconds` is active
     time without idle time. `shown` has the outputs in this annotator's display order.
     """
@@ -140,8 +140,7 @@ class Assignment(models.Model):
 
     @property
     def sees_scores(self) -> bool:
-        """Whether LLM scores are visible: the campaign shows them, and they were not hidden at
-        random."""
+        """Whether LLM scores are visible: the campaign shows them, and they were not hidden."""
         return self.campaign.show_scores and self.scores_shown is not False
 
 

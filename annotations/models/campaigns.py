@@ -109,9 +109,6 @@ class Campaign(models.Model):
     show_systems = models.BooleanField(default=False)
     show_others = models.BooleanField(default=False)
     show_scores = models.BooleanField(default=False)
-    unseen_percent = models.PositiveIntegerField(
-        default=0, db_default=0, validators=[MaxValueValidator(90)]
-    )
     show_markdown = models.BooleanField(default=False, db_default=False)
     strength = models.BooleanField(default=False)
     span_categories = models.JSONField(default=list, blank=True)

@@ -30,7 +30,7 @@ from annotations.models import (
 )
 from annotations.planning.places import count_places
 from annotations.planning.waiting import most_items
-from geval.statistics.item_plan import checks_due, shown_order, shows_scores
+from geval.statistics.item_plan import checks_due, shown_order
 from geval_site.sql import JoinedQuery, execute_sql, fetch_row, fetch_rows
 
 # Keep at least this many items reserved, so that the next one is loaded after submitting; a
@@ -325,28 +325,21 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_
 
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
     seed, annotator = seat.campaign.seed, seat.annotator_id
-    unseen = seat.campaign.unseen_percent
     rows = [
-        (
-            item.item,
-            shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator),
-            shows_scores(unseen, seed=seed, item=item.item, annotator=annotator)
-            if seat.campaign.show_scores
-            else None,
-        )
+        (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
         for item in picked
     ]
     with connection.cursor() as cursor:
         # An annotator may get an item again after its lease expired; their draft is kept with it.
         cursor.executemany(
             """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
-                shown, scores_shown, lease_until)
-               VALUES (%s, %s, %s, 'reserved', %s, %s, now() + make_interval(secs => %s))
+                shown, lease_until)
+               VALUES (%s, %s, %s, 'reserved', %s, now() + make_interval(secs => %s))
                ON CONFLICT (item_id, annotator_id) DO UPDATE
                SET state = 'reserved', lease_until = EXCLUDED.lease_until, reserved_at = now()""",
             [
-                (seat.campaign_id, item, annotator, shown, scores, seat.campaign.lease_minutes * 60)
-                for item, shown, scores in rows
+                (seat.campaign_id, item, annotator, shown, seat.campaign.lease_minutes * 60)
+                for item, shown in rows
             ],
         )
 

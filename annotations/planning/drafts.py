@@ -118,8 +118,6 @@ def _problems_of_design(
             "selection",
             "A sample by system is only for ratings; pairs are always balanced over systems.",
         )
-    if campaign.unseen_percent and not (campaign.is_rating and campaign.show_scores):
-        yield "unseen_percent", "LLM scores can be left out of ratings that show them."
     if campaign.whole_documents and not (campaign.is_rating and campaign.selection in WHOLE):
         yield (
             "whole_documents",

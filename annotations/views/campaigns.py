@@ -36,7 +36,6 @@ from annotations.planning.named_items import name_items, named_counts
 from annotations.planning.waiting import waiting_campaigns
 from annotations.results.adjudication import prepare_round
 from annotations.results.progress import campaign_progress, own_progress, people_file
-from annotations.results.seen_scores import seen_scores
 from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
@@ -183,7 +182,6 @@ def _context(project: Project, campaign: Campaign) -> dict[str, Any]:
         "tab": "annotate",
         "campaign": campaign,
         "progress": campaign_progress(campaign),
-        "seen_scores": seen_scores(campaign),
         **_goal_context(campaign),
     }
 

@@ -244,14 +244,6 @@ class WhatAnnotatorsSee(BaseModel):
         title="Show LLM scores",
         description="Ratings made while scores are visible are marked, and the report says so.",
     )
-    unseen_percent: int = Field(
-        0,
-        title="Leave LLM scores out at random (percent)",
-        description=(
-            "For ratings, where LLM scores are shown: with this probability an annotator does not"
-            " see them beside an item, and the campaign's page says what seeing them changed."
-        ),
-    )
     show_markdown: bool = Field(
         False,
         title="Show Markdown as formatted text",
@@ -307,7 +299,7 @@ COLUMNS = tuple(name for name in CampaignFields.model_fields if name not in (*LI
 PLAN = (
     "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order", "seed",
     "check_percent", "attention_checks", "practice_items", "practice_pass", "check_tolerance",
-    "strength", "unseen_percent",
+    "strength",
 )  # fmt: skip
 
 

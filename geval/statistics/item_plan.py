@@ -190,13 +190,6 @@ def shown_order(outputs: Sequence[int], *, seed: int, item: int, annotator: int)
     return order
 
 
-def shows_scores(unseen_percent: int, *, seed: int, item: int, annotator: int) -> bool:
-    """Return whether an annotator sees LLM scores beside an item: not with the probability
-    `unseen_percent` / 100, drawn for each annotator and item."""
-    draw = random.Random(f"{seed}:{item}:{annotator}:scores").random()  # noqa: S311 (a design, not a secret)
-    return draw >= unseen_percent / 100
-
-
 def checks_due(handed: int, more: int, percent: int) -> int:
     """Return how many checks to add to the next `more` ordinary items, so that checks are `percent`
     of all assigned items.

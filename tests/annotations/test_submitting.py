@@ -302,22 +302,24 @@ def test_a_refused_answer_that_is_too_long_for_a_draft_is_not_stored(
     assert Assignment.objects.get(pk=assignment).draft is None
 
 
+@pytest.mark.parametrize("shown", [None, False], ids=["shown", "hidden by an earlier version"])
 def test_ratings_made_in_sight_of_scores_are_marked(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],
     seat_of: Callable[..., Seat],
     ratings_for: Callable[..., dict[str, str]],
+    shown: bool | None,
 ) -> None:
     campaign = make_campaign(show_scores=True)
     seat = seat_of(campaign, annotators[0])
+    first = queue_of(seat)[0]
+    Assignment.objects.filter(pk=first).update(scores_shown=shown)
 
-    submit(
-        seat, queue_of(seat)[0], ratings_for(campaign), user=annotators[0], version=0, seconds=1.0
-    )
+    submit(seat, first, ratings_for(campaign), user=annotators[0], version=0, seconds=1.0)
 
     assert set(
         Rating.objects.filter(annotator=seat.annotator).values_list("scores_in_sight", flat=True)
-    ) == {True}
+    ) == {shown is None}
     assert (
         not Rating.objects.exclude(annotator=seat.annotator).filter(scores_in_sight=True).exists()
     )
