@@ -287,8 +287,6 @@ FORMAT_MODULE_PATH = "geval_site.formats"
 
 # The output of `make docs`, served at /docs/.
 DOCS_SITE = site_files("docs_site")
-# The sources of the docs, which a checkout has.
-DOCS_PAGES = site_files("docs")
 
 STATIC_URL = "static/"
 STATIC_ROOT = static_root(DATA_DIR)

@@ -28,7 +28,7 @@ ROOMS = {
     "geval_site/README.md": ("geval_site", "geval_site/embedded"),
 }
 # From how many rooms to how many others something is imported.
-MOST_ARROWS = 183
+MOST_ARROWS = 182
 LINTER = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"]
 LAYERS: list[list[str]] = [
     re.findall(r"[\w.]+", layer) for layer in LINTER["contracts"][0]["layers"]
