@@ -9,8 +9,9 @@ import numpy as np
 from annotations.models import Annotator, Assignment, AssignmentState, ItemKind
 from evaluations.models.improving import withheld_documents
 from geval.files.answers.pairs import answer_values
-from geval.statistics.reliability import cohen_kappa
+from geval.statistics.arrays import Outputs
 from geval.statistics.types import Estimate
+from geval.statistics.weighted_kappa import weighted_kappa
 
 
 @dataclass(frozen=True)
@@ -50,4 +51,5 @@ def retest(annotator: Annotator) -> Retest | None:
         return None
     first, second = twice.T
     same = int((first == second).sum())
-    return Retest(len(twice), same, cohen_kappa(first, second, "quadratic"))
+    kappa = weighted_kappa(Outputs.full(len(twice), 1), first, second)
+    return Retest(len(twice), same, kappa.estimate)

@@ -20,7 +20,6 @@ from geval.statistics.scales import short
 from geval.statistics.thresholds import EQUAL_VALUES
 from geval.statistics.types import Estimate, FloatArray
 
-Weights = Literal["none", "linear", "quadratic"]
 MANY_VALUES = (
     f"there are more than {EQUAL_VALUES} different ratings, and a few documents decide how many are"
     " equal"
@@ -86,30 +85,6 @@ def one_way(ratings: Ratings) -> Estimate:
     # The effective number of ratings per output of an incomplete design.
     each = (n - (count**2).sum() / n) / (outputs - 1)
     return _ratio(between - within, between + (each - 1) * within, SAME)
-
-
-def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Estimate:
-    """Cohen's kappa of two raters, weighted (Cohen, 1960, 1968), over what both rated.
-
-    Args:
-        first, second: shape (outputs,), NaN for missing.
-    """
-    rated_twice = ~np.isnan(first) & ~np.isnan(second)
-    if not rated_twice.any():
-        return Estimate.undefined("the two rated nothing in common")
-    levels = np.unique(np.concatenate([first[rated_twice], second[rated_twice]]))
-    a, b = np.searchsorted(levels, first[rated_twice]), np.searchsorted(levels, second[rated_twice])
-    observed = np.zeros((len(levels), len(levels)))
-    np.add.at(observed, (a, b), 1 / rated_twice.sum())
-    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0))
-    distance = np.abs(levels[:, None] - levels[None, :])
-    penalty = {"none": (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[
-        weights
-    ]
-    chance = (penalty * expected).sum()
-    if chance == 0:
-        return Estimate.undefined("both gave every output the same rating")
-    return Estimate(float(1 - (penalty * observed).sum() / chance))
 
 
 def _ratio(numerator: float, denominator: float, reason: str) -> Estimate:

@@ -14,7 +14,6 @@ from geval.statistics.calibration import isotonic, nearest_to_all
 from geval.statistics.coefficients import concentration
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry
-from geval.statistics.reliability import cohen_kappa
 from geval.statistics.significance import holm, letters
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
@@ -61,11 +60,7 @@ def test_a_judge_does_not_differ_from_itself_and_a_random_p_is_never_zero() -> N
 @given(RATERS)
 def test_reliability_is_a_number_or_a_reason(ratings: FloatArray) -> None:
     found = intraclass(ratings)
-    estimates = [found.icc1, found.icc2_1]
-    if len(ratings) > 1:
-        estimates.append(cohen_kappa(ratings[0], ratings[1], "quadratic"))
-
-    for estimate in estimates:
+    for estimate in (found.icc1, found.icc2_1):
         assert bool(estimate.reason) == (estimate.value is None)
         assert estimate.value is None or math.isfinite(estimate.value)
 
@@ -74,7 +69,6 @@ def test_perfect_agreement_is_one_everywhere() -> None:
     ratings = np.array([[1.0, 2, 3, 4]] * 3)
 
     assert intraclass(ratings).icc2_1.value == pytest.approx(1)
-    assert cohen_kappa(ratings[0], ratings[1], "linear").value == pytest.approx(1)
 
 
 @given(RATERS)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.reliability import cohen_kappa
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted_kappa import KappaEstimate, kappa_lead, weighted_kappa
+from tests.statistics.plain_definitions import kappa
 
 DATA_SETS = 400
 
@@ -31,9 +31,7 @@ def test_it_is_cohens_on_the_points(points: int) -> None:
     people = rng.integers(0, points, 300).astype(float)
     judge = np.where(rng.random(300) < 0.7, people, rng.integers(0, points, 300))
 
-    assert of(people, judge).estimate.value == pytest.approx(
-        cohen_kappa(people, judge, "quadratic").value
-    )
+    assert of(people, judge).estimate.value == pytest.approx(kappa(list(people), list(judge)))
 
 
 def test_a_shift_and_large_numbers_are_no_matter_of_digits() -> None:

@@ -12,16 +12,17 @@ import pytest
 
 from geval.llm.parsing import Rating, parse_rating
 from geval.llm.replies import ReplyChoice
+from geval.statistics.arrays import Outputs
 from geval.statistics.bias import partial_correlation
 from geval.statistics.calibration import isotonic
 from geval.statistics.coefficients import concentration, concordance
 from geval.statistics.correlation import COEFFICIENTS
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
-from geval.statistics.reliability import cohen_kappa
 from geval.statistics.resampling import Draws, bootstrap_samples
 from geval.statistics.scales import Scale
 from geval.statistics.significance import benjamini_yekutieli, holm
+from geval.statistics.weighted_kappa import weighted_kappa
 from tests.statistics.plain_definitions import PATH, expected
 from tests.statistics.tables import (
     alt_test,
@@ -91,8 +92,7 @@ def icc(given: dict[str, Any]) -> dict[str, float | None]:
 
 def kappa(given: dict[str, Any]) -> dict[str, float | None]:
     first, second = (np.array(given[side], dtype=float) for side in ("first", "second"))
-    weights: Any = ("none", "linear", "quadratic")
-    return {name: cohen_kappa(first, second, name).value for name in weights}
+    return {"quadratic": weighted_kappa(Outputs.full(len(first), 1), first, second).estimate.value}
 
 
 def alternative(given: dict[str, Any]) -> dict[str, Any]:
