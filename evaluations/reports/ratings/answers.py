@@ -12,6 +12,7 @@ from django.db import connections, transaction
 
 from evaluations.models import Criterion, Project
 from evaluations.models.improving import withheld_documents
+from evaluations.reports.ratings.human_scores import IN_SIGHT
 from evaluations.reports.ratings.pseudonyms import ANNOTATORS, unless_pseudonyms
 from geval.files.answers.pairs import with_names
 
@@ -34,7 +35,7 @@ KEPT = """(a.state IN ('submitted', 'skipped', 'rejected')
 _ANSWERS = f"""
     SELECT a.id, c.name, c.kind, i.position, i.kind, d.doc_id, a.shown,
         {_SYSTEMS.format("a.shown")}, n.name, a.state, a.answer::json, a.flagged, a.skip_reason,
-        a.seconds, a.version, a.reserved_at, a.submitted_at, c.show_scores, a.saw_others_at,
+        a.seconds, a.version, a.reserved_at, a.submitted_at, {IN_SIGHT}, a.saw_others_at,
         i.expected::json, a.passed,
         (SELECT json_agg(json_build_object('at', h.at, 'before', h.before, 'after', h.after)
             ORDER BY h.id) FROM annotations_answerchange h WHERE h.assignment_id = a.id),

@@ -31,14 +31,16 @@ from geval.reports.human_scores import (
 from geval.statistics.arrays import positions
 from geval.statistics.types import FloatArray, IntArray
 
+# Whether an answer's annotator saw scores: earlier versions hid them from some.
+IN_SIGHT = "c.show_scores AND a.scores_shown IS DISTINCT FROM false"
 # Answers given in one campaign, even if a newer answer of the same person counts elsewhere.
-_IN_ROUND = """(SELECT g.key::bigint AS criterion_id, a.shown[1] AS output_id, a.annotator_id,
+_IN_ROUND = f"""(SELECT g.key::bigint AS criterion_id, a.shown[1] AS output_id, a.annotator_id,
         g.value::float8 AS score,
-        c.show_scores AND a.scores_shown IS DISTINCT FROM false AS scores_in_sight
+        {IN_SIGHT} AS scores_in_sight
     FROM annotations_assignment a JOIN annotations_campaign c ON c.id = a.campaign_id
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
     CROSS JOIN LATERAL jsonb_each_text(a.answer -> 'scores') AS g(key, value)
-    WHERE c.id = {} AND c.kind = 'rating' AND a.state = 'submitted')"""
+    WHERE c.id = {{}} AND c.kind = 'rating' AND a.state = 'submitted')"""
 
 
 def human_scores(

@@ -119,7 +119,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             "shown_errand": _latest_request(criterion),
             "pilot_judge": _pilot_judge(request, project),
             "can_pilot": project.judges.that_run().exists(),
-            "pilot_documents": USUAL_PILOT_DOCUMENTS,
+            "pilot_documents": min(USUAL_PILOT_DOCUMENTS, project.documents.count()),
         }
     return show_form(request, "evaluations/criterion_form.html", context)
 

@@ -149,6 +149,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "allowed": allowed_pace(run),
         "steps": steps_written(run),
         "rest": remainder_run(run),
+        "is_whole": run.frozen.pilot >= project.documents.count() > 0,
         "trial": trial_items(run) if run.frozen.trial else None,
         "estimate": _estimate(run),
         "unreadable": unreadable(run) if _is_to_be_decided(run) else None,
