@@ -39,6 +39,7 @@ from geval.texts.numbers import (
     two_decimals,
     whole_percent,
 )
+from geval.texts.sentences import listed
 
 # The axis of shares.
 SHARES = Axis(0.0, 1.0)
@@ -438,7 +439,7 @@ def _label_checks(evidence: LabelEvidence | None) -> tuple[Check, ...]:
         )
         for side, (name, term) in zip(evidence.sides, named, strict=True)
     ]
-    also = f"{', '.join(evidence.rivals)} may do as well" if evidence.rivals else ""
+    also = f"{listed(evidence.rivals)} may do as well" if evidence.rivals else ""
     about = "; ".join(filter(None, (beats, also)))
     reads = Check(evidence.is_shown, "Better than reading nothing", about, "null_judges")
     return (*checks, reads)
