@@ -290,6 +290,15 @@ def reading(result: CriterionResult) -> str:
     return f"{sentence} {best.seen.sentence}" if best.seen else sentence
 
 
+def _with_more(result: CriterionResult, best: JudgeResult) -> str:
+    """Return which judge agrees more with people and has a weaker verdict; empty if none does."""
+    first = max(result.ranked, key=result.compared_by)
+    if result.compared_by(first) <= result.compared_by(best):
+        return ""
+    value = shown(first.shown(result.options))
+    return f"{first.judge} agrees more ({value}), but its verdict is “{result.verdict_on(first).label}”."
+
+
 def _place(evidence: Evidence) -> str:
     return " comes first with" if evidence.compared > 1 else ":"
 
@@ -313,7 +322,7 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
         if evidence.compared > 1
         else ""
     )
-    for sentence in (scored_of_rated(evidence), as_closely(result)):
+    for sentence in (_with_more(result, best), scored_of_rated(evidence), as_closely(result)):
         chosen += f" {sentence}" if sentence else ""
     scores, ranks = evidence.scores_like_a_rater, evidence.ranks_like_a_rater
     if verdict == Verdict.STANDS_IN:

@@ -76,6 +76,7 @@ def test_a_judge_with_a_lower_correlation_and_a_stronger_verdict_is_best(tmp_pat
 
     first = result.criteria[0]
     assert (first.judge, first.verdict) == ("near", Verdict.STANDS_IN)
+    assert "exact agrees more (0.9" in first.reason
     rho = {record["judge"]: record["spearman"] for record in result.to_records()}
     assert rho["exact"] > rho["near"]
     assert {record["judge"]: record["verdict"] for record in result.to_records()} == {
