@@ -5,13 +5,15 @@ judge. An empty criterion or rater is taken from the row; the rater `#` numbers 
 output: rater 1, rater 2, …
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
+# The criterion of ratings that name none.
+OVERALL = "overall"
 RATINGS, SCORES, RATERS = "ratings", "scores", "annotator"
 NUMBERED = "#"
 
@@ -58,6 +60,18 @@ def is_target_with_names(target: str) -> bool:
     """Return whether a target contains names."""
     base, names = _split(target)
     return cell_of(target) is not None or (base == RATERS and bool(names))
+
+
+def on_criterion(
+    columns: Mapping[str, str], criterion: str, *, among: Collection[str] = ()
+) -> dict[str, str]:
+    """Return columns whose ratings are on a criterion: all, or those on one `among` others."""
+    return {
+        name: replace(cell, criterion=criterion).target
+        if (cell := cell_of(target)) and (not among or cell.criterion in among)
+        else target
+        for name, target in columns.items()
+    }
 
 
 @lru_cache(maxsize=4096)

@@ -29,8 +29,12 @@ class UploadAnswer:
 
 @dataclass(frozen=True)
 class UploadQuestion:
+    """A question; if it `names_criterion`, the first answer may also be given with another
+    criterion."""
+
     text: str
     choices: tuple[UploadAnswer, ...]
+    names_criterion: bool = False
 
 
 def listed(names: Iterable[str]) -> str:

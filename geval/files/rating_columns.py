@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from geval.files.cells import NUMBERED, CellColumn
+from geval.files.cells import NUMBERED, OVERALL, CellColumn
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import (
     JUDGED,
@@ -29,7 +29,6 @@ IN_BRACKETS = re.compile(rf"({_PART}){_GAP}[(\[]{_GAP}([^()\[\]]{{1,200}}?){_GAP
 BY = re.compile(
     rf"({_PART})[\s_]{{1,9}}(?:by|von|par|por|from)[\s_]{{1,9}}(.{{1,200}})", re.IGNORECASE
 )
-OVERALL = "overall"
 RATERS = (NameKind.PERSON, NameKind.JUDGE)
 
 
@@ -236,7 +235,8 @@ def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criter
     left_out = dict.fromkeys(nameless, "")
     choices.append(UploadAnswer("No ratings", f"nothing is read from {listed(nameless)}", left_out))
     who = listed(cell.rater for cell in nameless.values())
-    reading.questions.append(UploadQuestion(f"Which criterion did {who} rate?", tuple(choices)))
+    text = f"Which criterion did {who} rate?"
+    reading.questions.append(UploadQuestion(text, tuple(choices), names_criterion=True))
     for name in nameless:
         del reading.decided[name]
 

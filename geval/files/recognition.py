@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from geval.files.cells import CellColumn, cell_of, people_and_judges
+from geval.files.cells import OVERALL, CellColumn, cell_of, people_and_judges
 from geval.files.column_aliases import NAMES
 from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
 from geval.files.mapping import (
@@ -35,7 +35,6 @@ from geval.files.rater_names import (
     without_noise,
 )
 from geval.files.rating_columns import (
-    OVERALL,
     about_repeated_rows,
     may_be_ratings,
     read_rating_columns,
@@ -138,7 +137,8 @@ def _about_the_criterion(
         for name in options
     ]
     none = UploadAnswer("No ratings", "outputs alone", dict.fromkeys(names, ""))
-    return UploadQuestion(f"Which criterion did {listed(names)} rate?", (*choices, none))
+    text = f"Which criterion did {listed(names)} rate?"
+    return UploadQuestion(text, (*choices, none), names_criterion=True)
 
 
 def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, bool]:

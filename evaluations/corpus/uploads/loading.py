@@ -21,6 +21,7 @@ from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.row_by_row import FULL, is_disk_full
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.people.waking import wake_for_upload
+from geval.files.cells import on_criterion
 from geval.files.packed import Counter
 from geval.files.recognised import answered
 from geval.files.refused import RefusedRow, with_cells
@@ -80,9 +81,14 @@ def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
 
 
 @transaction.atomic
-def answer_question(upload: Upload, file_id: int, question: int, choice: int) -> None:
+def answer_question(
+    upload: Upload, file_id: int, question: int, choice: int, criterion: str = ""
+) -> None:
     """Store an answer to a question about a file's columns; ignored if the question was already
     answered.
+
+    Args:
+        criterion: answers a question for a criterion by name, instead of a choice.
 
     Raises:
         NotReadyError: the upload is being processed, or is loaded.
@@ -92,11 +98,14 @@ def answer_question(upload: Upload, file_id: int, question: int, choice: int) ->
     questions = file.preview.get("questions", []) if file else []
     if file is None or question >= len(questions) or choice >= len(questions[question]["choices"]):
         return
+    if criterion and not questions[question].get("names_criterion"):
+        return
     chosen = questions.pop(question)["choices"][choice]
     if chosen.get("sheet"):
         choose_sheet(file, chosen["sheet"])
         return
-    file.columns = answered(file.columns, chosen["columns"])
+    columns = on_criterion(chosen["columns"], criterion) if criterion else chosen["columns"]
+    file.columns = answered(file.columns, columns)
     file.save(update_fields=["columns", "preview"])
     remember(upload)
 

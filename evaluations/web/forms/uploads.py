@@ -11,7 +11,14 @@ from django.core.files.uploadedfile import UploadedFile
 from django.forms.boundfield import BoundField
 
 from evaluations.models import Upload, UploadFile
-from geval.files.cells import CellColumn, base_of, cell_of, is_target_with_names
+from geval.files.cells import (
+    OVERALL,
+    CellColumn,
+    base_of,
+    cell_of,
+    is_target_with_names,
+    on_criterion,
+)
 from geval.files.mapping import GROUPS, TARGETS, cell_column
 from geval.files.packed import stem_of
 from geval.statistics.scales import parsed_scale, short
@@ -113,7 +120,9 @@ class LoadOptionsForm(forms.Form):
         200,
         "For ratings without an annotator column, with one column per criterion.",
     )
-    criterion = _optional("Criterion", 100, "For raw replies without a criterion column.")
+    criterion = _optional(
+        "Criterion", 100, "For ratings and raw replies that name none, instead of overall."
+    )
     version = _optional("Version", 100, "The version of the program that computed the scores.")
     source = _optional(
         "Source", 500, "Where the scores come from, for example a paper or a release."
@@ -182,11 +191,16 @@ class ColumnsForm(LoadOptionsForm):
             ("rater", "Judge" if cell.by_judge else "Rater", cell.rater, "as in the row"),
         ):
             widget = forms.TextInput(
-                {"placeholder": f"{what}: {empty}", "aria-label": f"{what} of {name}", "size": 16}
+                {"placeholder": empty, "aria-label": f"{what} of {name}", "size": 16}
             )
             self.fields[f"{key}-{part}"] = forms.CharField(
-                required=False, max_length=100, initial=given, widget=widget
+                required=False, max_length=100, initial=given, widget=widget, label=what
             )
+
+    @staticmethod
+    def is_in(data: Any) -> bool:
+        """Return whether submitted data has this form: its defaults are always sent with it."""
+        return "judge" in data
 
     @staticmethod
     def _columns(file: UploadFile) -> list[dict[str, Any]]:
@@ -224,7 +238,11 @@ class ColumnsForm(LoadOptionsForm):
         )
         chosen = {name: self._target(file, name, key) for name, key in named}
         hidden = {name: to for name, to in file.columns.items() if name not in chosen}
-        return hidden | {name: target for name, target in chosen.items() if target}
+        columns = hidden | {name: target for name, target in chosen.items() if target}
+        criterion = self.cleaned_data["criterion"]
+        if not criterion or "criterion" in columns.values():
+            return columns
+        return on_criterion(columns, criterion, among=("", OVERALL))
 
     def _target(self, file: UploadFile, name: str, key: str) -> str:
         target, before = self.cleaned_data[key], file.columns.get(name, "")
@@ -262,7 +280,10 @@ class ScalesForm(forms.Form):
                 max_length=60,
                 required=False,
                 initial=ends + step,
-                widget=forms.TextInput({"size": 8, "aria-label": f"Scale of {criterion['name']}"}),
+                # They are sent with the columns, which the button for loading checks as well.
+                widget=forms.TextInput(
+                    {"size": 8, "aria-label": f"Scale of {criterion['name']}", "form": "columns"}
+                ),
             )
 
     def clean(self) -> dict[str, Any]:

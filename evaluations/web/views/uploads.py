@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -37,6 +38,7 @@ from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.web.notices import STOP_POLLING, noticing, refuse, show_form
+from geval.files.fields import CRITERION_LIMIT
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
@@ -49,6 +51,10 @@ SHOWN_ERRORS = 100
 SHOWN_UPLOADS = 10
 SHOWN_LINES = 5
 PASTED = "pasted rows"
+CHANGED = (
+    "Your changes to the columns and defaults were checked first. See below what they give, and"
+    " load the data then."
+)
 
 
 @project_view(EDITORS)
@@ -95,7 +101,14 @@ def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Store the meaning of the columns, also for similar files, and check again."""
     upload = _upload(project, pk)
-    form = ColumnsForm(upload, list(upload.files.all()), request.POST)
+    return _check_columns(request, upload, _columns_form(request, upload))
+
+
+def _columns_form(request: HttpRequest, upload: Upload) -> ColumnsForm:
+    return ColumnsForm(upload, list(upload.files.all()), request.POST)
+
+
+def _check_columns(request: HttpRequest, upload: Upload, form: ColumnsForm) -> HttpResponse:
     if not form.is_valid():
         return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
     columns = {file.pk: form.chosen(file) for file in upload.files.all()}
@@ -108,7 +121,13 @@ def upload_answer(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     upload = _upload(project, pk)
     numbers = request.POST.get("answer", "").split("-")
     file, question, choice = (whole_number(number, default=0) for number in (*numbers, *"000")[:3])
-    return _then_check(request, upload, lambda: answer_question(upload, file, question, choice))
+    criterion = storable(request.POST.get("criterion", "")).strip()
+    if "criterion" in request.POST and not 0 < len(criterion) <= CRITERION_LIMIT:
+        refuse(request, f"Write the criterion's name, in at most {CRITERION_LIMIT} characters.")
+        return redirect(upload)
+    return _then_check(
+        request, upload, lambda: answer_question(upload, file, question, choice, criterion)
+    )
 
 
 @project_action(EDITORS)
@@ -169,9 +188,23 @@ def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> Ht
 
 @project_action(EDITORS)
 def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Load a checked upload, which confirms its scales."""
+    """Load a checked upload, which confirms its scales. If the form says something else of the
+    columns than what was checked, that is checked first, and shown."""
     upload = _upload(project, pk)
+    if ColumnsForm.is_in(request.POST) and upload.state == UploadState.CHECKED:
+        form = _columns_form(request, upload)
+        if form.has_changed():
+            return _with_scales(request, upload, lambda s: _check_first(request, upload, form, s))
     return _with_scales(request, upload, lambda scales: _load(request, upload, scales))
+
+
+def _check_first(
+    request: HttpRequest, upload: Upload, form: ColumnsForm, scales: Scales
+) -> HttpResponse:
+    if form.is_valid():
+        set_scales(upload, scales)
+        messages.info(request, CHANGED)
+    return _check_columns(request, upload, form)
 
 
 def _load(request: HttpRequest, upload: Upload, scales: Scales) -> HttpResponse:
