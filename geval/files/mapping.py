@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from geval.files.cells import NUMBERED, CellColumn, base_of, cell_of
@@ -10,6 +10,7 @@ from geval.files.column_aliases import NAMES, is_ours, names_in
 from geval.files.fields import is_missing, number_in
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
+from geval.files.rater_names import folded
 from geval.files.rows import Columns
 from geval.files.tools import tool_of
 from geval.statistics.locked_rule import GROUP
@@ -46,6 +47,8 @@ GROUPS = {
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
 }
 SEVERAL = frozenset({"metadata", "ratings", "scores"})
+# Columns with the comments of the rater whose name follows.
+COMMENTS_OF = "comments."
 REPEATS = names_in("repeat repetition replicate trial attempt")
 COMMENTS = ("comment", "comments", "remark", "remarks")
 # Texts about an output, which are neither sources nor outputs.
@@ -264,6 +267,43 @@ def cell_column(name: str, target: str) -> CellColumn | None:
     return cell_of(target)
 
 
+def commented_raters(columns: Columns) -> dict[str, str | None]:
+    """Return whose comments columns beside those of ratings contain: of the rater in the column's
+    name, or of the only one ("" is the default); None if that is unclear. Empty where rows name
+    their rater."""
+    if not {"annotator", "judge", "winner", "score"}.isdisjoint(map(base_of, columns.values())):
+        return {}
+    cells = [cell for column in columns.items() if (cell := cell_column(*column))]
+    raters = {cell.rater for cell in cells if not cell.by_judge}
+    if cells and not raters:
+        return {}  # judges' remarks are not read
+    return {
+        name: _rater_in(name, raters) for name, target in columns.items() if target == "comment"
+    }
+
+
+def _rater_in(name: str, raters: Collection[str]) -> str | None:
+    in_name = [rater for rater in raters if rater and f" {_words(rater)} " in f" {_words(name)} "]
+    only = next(iter(raters)) if len(raters) == 1 else None
+    return max(in_name, key=len, default=only)
+
+
+def _words(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", folded(name)).strip()
+
+
+def _problems_of_comments(columns: Columns) -> Iterator[str]:
+    raters = commented_raters(columns)
+    for name in (name for name, rater in raters.items() if rater is None):
+        yield (
+            f"Whose comments are in “{name}”? Its name has to contain the name of a rater in"
+            " another column; otherwise ignore it."
+        )
+    for rater, count in Counter(raters.values()).items():
+        if rater is not None and count > 1:
+            yield f"Two columns are comments of {rater or 'the same rater'}: choose one."
+
+
 def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
     """Return the column with a rater's ratings of a criterion; our name for it if there is none."""
     for name, target in columns.items():
@@ -280,11 +320,13 @@ def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
 def problems_of(columns: Columns) -> list[str]:
     """Return why these columns cannot be loaded, as sentences; empty if they can."""
     targets = [base_of(target) for target in columns.values()]
+    others = {"comment"} if commented_raters(columns) else set()
     problems = [
         f"Two columns are the {TARGETS[target]}: choose one."
         for target in dict.fromkeys(targets)
-        if target not in SEVERAL and targets.count(target) > 1
+        if target not in {*SEVERAL, *others} and targets.count(target) > 1
     ]
+    problems += _problems_of_comments(columns)
     cells = [cell for column in columns.items() if (cell := cell_column(*column)) is not None]
     problems += [
         f"Two columns are the ratings of {cell.criterion or 'each row'} by"
@@ -338,9 +380,9 @@ def is_native(columns: Columns) -> bool:
 
 def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
     """Return a record with only our columns."""
-    flat = flattened(record)
+    flat, raters = flattened(record), commented_raters(columns)
     return {
-        _our_name(name, target): flat[name]
+        _our_name(name, target, raters): flat[name]
         for name, target in columns.items()
         if flat.get(name) is not None
     }
@@ -348,14 +390,17 @@ def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
 
 def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:
     """Return a table's header with our columns; other columns get names that no reader uses."""
+    raters = commented_raters(columns)
     return tuple(
-        _our_name(name, columns[name]) if name in columns else f"(left out {number})"
+        _our_name(name, columns[name], raters) if name in columns else f"(left out {number})"
         for number, name in enumerate(header)
     )
 
 
-def _our_name(name: str, target: str) -> str:
+def _our_name(name: str, target: str, raters: Mapping[str, str | None]) -> str:
     if cell_of(target):
         return target
+    if (rater := raters.get(name)) is not None:
+        return f"{COMMENTS_OF}{rater}"
     target = base_of(target)
     return f"{target}.{name.removeprefix(f'{target}.')}" if target in SEVERAL else target

@@ -43,11 +43,13 @@ CUT_PARTS = 50
 
 @dataclass(frozen=True)
 class PreviewColumn:
-    """A column with its values in the first rows, shortened if they are long."""
+    """A column with its values in the first rows, shortened if they are long; where these are
+    empty, `later` is the first value after them."""
 
     name: str
     guess: str
     values: tuple[str, ...]
+    later: str = ""
 
 
 @dataclass(frozen=True)
@@ -220,9 +222,11 @@ def _columns(
         PreviewColumn(
             storable(name),
             guess.get(name, ""),
-            tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]),
+            values,
+            "" if any(values) else next(filter(None, (_shown(row.get(name)) for row in rows)), ""),
         )
         for name in names[:MOST_COLUMNS]
+        for values in [tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS])]
     )
 
 

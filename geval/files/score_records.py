@@ -21,6 +21,7 @@ from geval.files.fields import (
     shown,
     written_number,
 )
+from geval.files.mapping import COMMENTS_OF
 from geval.files.rows import (
     FileDefaults,
     FileErrors,
@@ -138,27 +139,32 @@ def wide_scores(
         name = place.name(criterion, column, CRITERION_LIMIT)
         default = defaults.judge if cell.by_judge else defaults.annotator
         rater = place.name(cell.rater or who or default, column)
+        comment = comments[rater] or comments[given.rater]
         if not name:
             place.error(column, "expected the criterion's name, found nothing")
         elif score is None:
             place.error(column, not_a_number(value))
         elif place.sound and is_answer:
             answer = (place.line, doc_id, system, name, rater, cell.by_judge, source)
-            yield NotApplicableRow(*answer, "" if cell.by_judge else comments[rater])
+            yield NotApplicableRow(*answer, "" if cell.by_judge else comment)
         elif place.sound:
             names = (place.line, doc_id, system, name, rater, score[0], column, source)
             yield (
                 JudgeScoreRow(*names, word=score[1])
                 if cell.by_judge
-                else RatingRow(*names, word=score[1], comment=comments[rater])
+                else RatingRow(*names, word=score[1], comment=comment)
             )
 
 
 def _comments(record: Mapping[str, Any], place: Place) -> defaultdict[str, str]:
-    """Return each rater's comment: by name in `comments`, or in `comment` of a record with one
-    rater."""
-    by_rater = record.get(COMMENTS)
-    if isinstance(by_rater, dict):
+    """Return each rater's comment: by name in `comments` or in columns `comments.RATER` (without a
+    name: the default's), or in `comment` of a record with one rater."""
+    by_rater = record.get(COMMENTS) or {
+        column.removeprefix(COMMENTS_OF): record[column]
+        for column in record
+        if column.startswith(COMMENTS_OF)
+    }
+    if by_rater and isinstance(by_rater, dict):
         comments: defaultdict[str, str] = defaultdict(str)
         for rater, text in by_rater.items():
             name = f"{COMMENTS}.{rater}"

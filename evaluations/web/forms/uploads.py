@@ -162,6 +162,7 @@ class ColumnField:
 
     name: str
     values: Sequence[str]
+    later: str
     field: BoundField
     criterion: BoundField | None = None
     rater: BoundField | None = None
@@ -221,7 +222,12 @@ class ColumnsForm(LoadOptionsForm):
     def columns_of(self, file: UploadFile) -> list[ColumnField]:
         """Return the columns of a file for display."""
         return [
-            ColumnField(column["name"] or "(no name)", column["values"], *self._fields_of(key))
+            ColumnField(
+                column["name"] or "(no name)",
+                column["values"],
+                column.get("later", ""),
+                *self._fields_of(key),
+            )
             for number, column in enumerate(self._columns(file))
             if (key := self._key(file, number))
         ]
