@@ -6,13 +6,16 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from evaluations.models import JudgeKind, Project
+from evaluations.models import JudgeKind, Project, UploadFile, UploadState
+from geval.files.mapping import plain_names
 from geval.files.rater_names import KnownNames
 from geval.files.recognised import RecognisedFile, changed_columns, recognised_files
 from geval.files.rows import Columns
 
 # The database stores 100 characters: this leaves room for a number.
 LONGEST_NAME = 90
+# Of so many files of a project, the newest, columns are recognised again by their names.
+EARLIER_FILES = 100
 
 
 def known_names(project: Project) -> KnownNames:
@@ -21,7 +24,19 @@ def known_names(project: Project) -> KnownNames:
         criteria=tuple(project.criteria.values_list("name", flat=True)),
         annotators=tuple(project.annotators.values_list("name", flat=True)),
         judges=tuple(project.judges.filter(kind=JudgeKind.IMPORTED).values_list("name", flat=True)),
+        columns=_columns_of_earlier_files(project),
     )
+
+
+def _columns_of_earlier_files(project: Project) -> dict[str, str]:
+    """Return the meanings of loaded files' columns by their plain names; newer files decide."""
+    files = UploadFile.objects.filter(upload__project=project, upload__state=UploadState.DONE)
+    newest = files.order_by("-pk").values_list("columns", flat=True)[:EARLIER_FILES]
+    columns: dict[str, str] = {}
+    for of_file in newest:
+        plain = plain_names(list(of_file))
+        columns = {plain[name]: target for name, target in of_file.items()} | columns
+    return columns
 
 
 def files_of_project(

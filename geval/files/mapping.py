@@ -352,7 +352,7 @@ def problems_of(columns: Columns) -> list[str]:
         "scores of judges": ("doc_id", "system_id", "criterion", "judge"),
     }.get(kind, ("source",) if kind.startswith("outputs") else ("doc_id", "system_id"))
     problems += [
-        f"No column is the {TARGETS[target]}, which {kind} need."
+        f"Choose the column with the {TARGETS[target]}: {kind} need it."
         for target in needed
         if target not in targets
     ]

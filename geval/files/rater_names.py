@@ -5,7 +5,7 @@ Pure. The lists are short on purpose: for any other name the user is asked.
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -104,12 +104,14 @@ def folded(name: str) -> str:
 
 @dataclass(frozen=True)
 class KnownNames:
-    """The names in a project, which are recognised in addition to the usual ones."""
+    """The names in a project, which are recognised in addition to the usual ones; `columns` are the
+    meanings that columns of its earlier files had, by their names in plain spelling."""
 
     criteria: Collection[str] = ()
     annotators: Collection[str] = ()
     judges: Collection[str] = ()
     more: dict[str, NameKind] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def _kinds(self) -> dict[str, NameKind]:

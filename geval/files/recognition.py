@@ -16,6 +16,7 @@ from geval.files.column_aliases import NAMES
 from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
 from geval.files.mapping import (
     COMMENTS,
+    GROUPS,
     REMARKS,
     SCORES,
     cell_column,
@@ -48,6 +49,9 @@ QUESTIONS = ("question", "query", "prompt", "frage", "pregunta", "pergunta", "do
 LONGEST_COLUMN_NAME = 100
 # Names of columns that can only mean documents.
 OUR_IDS = ("doc_id", "document_id")
+# What identifies an output, and all that a column of a document or an output may be.
+NAMES_OF_OUTPUTS = ("doc_id", "system_id")
+TEXTS_AND_NAMES = {*GROUPS["Document"], *GROUPS["Output"]} - {"metadata"}
 # Kinds of tables with a row for each rating and nothing else.
 LONG = ("ratings", "scores of judges")
 # Beside a rater, a column of at least this share of numbers is read as ratings, with errors.
@@ -75,9 +79,10 @@ def recognise(
     guess = guess_columns(names, rows)
     if kind_of(guess) == "preferences":
         return Recognition(guess)
+    in_project = project_names or KnownNames()
+    guess |= _as_before(guess, names, in_project.columns)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
     contents = contents_of(short, rows)
-    in_project = project_names or KnownNames()
     labels = _labels_side_by_side(contents)
     by_row = _criterion_of_rows(contents) if labels else ""
     guess |= _as_cells(labels, "" if by_row else OVERALL)
@@ -93,6 +98,20 @@ def recognise(
         list(labels), in_project.criteria, lambda name: _as_cells(labels, name)
     )
     return Recognition(others, (*recognition.questions, question))
+
+
+def _as_before(guess: Columns, names: Sequence[str], earlier: Columns) -> dict[str, str]:
+    """Return the texts and names that no column of a file is yet, by columns that were these in an
+    earlier file."""
+    targets = NAMES_OF_OUTPUTS if kind_of(guess) in LONG else TEXTS_AND_NAMES
+    taken, again = {*guess.values()}, dict[str, str]()
+    for name, plain in plain_names(names).items():
+        target = earlier.get(plain, "")
+        is_free = guess.get(name, "metadata") == "metadata"
+        if is_free and target in targets and target not in taken:
+            again[name] = target
+            taken.add(target)
+    return again
 
 
 def _criterion_of_rows(contents: Mapping[str, ColumnContent]) -> str:

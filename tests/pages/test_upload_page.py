@@ -184,8 +184,11 @@ def test_columns_nobody_can_guess_are_said_and_then_chosen(
     ("columns", "said"),
     [
         ({"A": "source", "B": "source"}, "Two columns are the source text: choose one."),
-        ({"A": "output"}, "No column is the source text, which outputs need."),
-        ({"A": "doc_id", "B": "score", "C": "system_id"}, "No column is the criterion&#x27;s name"),
+        ({"A": "output"}, "Choose the column with the source text: outputs need it."),
+        (
+            {"A": "doc_id", "B": "score", "C": "system_id"},
+            "Choose the column with the criterion&#x27;s name: ratings need it.",
+        ),
     ],
 )
 def test_columns_that_make_no_rows_are_refused_with_a_reason(
