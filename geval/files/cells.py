@@ -3,6 +3,9 @@
 Their meaning is written `ratings["Coherence","Anna"]`, or `scores["Coherence","gpt-4o"]` for a
 judge. An empty criterion or rater is taken from the row; the rater `#` numbers the rows of an
 output: rater 1, rater 2, …
+
+Several outputs of a document without a system's name are `output["systems"]`, by systems that are
+numbered, or `output["documents"]`, each of a document of its own.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +17,8 @@ import orjson
 
 # The criterion of ratings that name none.
 OVERALL = "overall"
-RATINGS, SCORES, RATERS = "ratings", "scores", "annotator"
+RATINGS, SCORES, RATERS, OUTPUT = "ratings", "scores", "annotator", "output"
+SYSTEMS, DOCUMENTS = "systems", "documents"
 NUMBERED = "#"
 
 
@@ -51,6 +55,17 @@ def judges_in(columns: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for base, names in split if base == RATERS for name in names)
 
 
+def separate_outputs(of: str) -> str:
+    """Return the target of a document's outputs that are of `SYSTEMS` or of `DOCUMENTS`."""
+    return _with_names(OUTPUT, [of])
+
+
+def separated_in(columns: Mapping[str, str]) -> str:
+    """Return `SYSTEMS` or `DOCUMENTS` if a document's outputs are separated so; empty if not."""
+    split = map(_split, columns.values())
+    return next((names[0] for base, names in split if base == OUTPUT and names), "")
+
+
 def base_of(target: str) -> str:
     """Return a target without its names: `ratings["Coherence","Anna"]` is `ratings`."""
     return _split(target)[0]
@@ -59,7 +74,8 @@ def base_of(target: str) -> str:
 def is_target_with_names(target: str) -> bool:
     """Return whether a target contains names."""
     base, names = _split(target)
-    return cell_of(target) is not None or (base == RATERS and bool(names))
+    is_separate = base == OUTPUT and names in ((SYSTEMS,), (DOCUMENTS,))
+    return cell_of(target) is not None or (base == RATERS and bool(names)) or is_separate
 
 
 def on_criterion(
@@ -77,7 +93,7 @@ def on_criterion(
 @lru_cache(maxsize=4096)
 def _split(target: str) -> tuple[str, tuple[str, ...]]:
     base, bracket, rest = target.partition("[")
-    if not bracket or base not in (RATINGS, SCORES, RATERS):
+    if not bracket or base not in (RATINGS, SCORES, RATERS, OUTPUT):
         return target, ()
     try:
         names: Any = orjson.loads(f"[{rest}")

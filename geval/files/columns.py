@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import Any
 
 from geval.files import fields
-from geval.files.cells import NUMBERED, cell_of, judges_in
+from geval.files.cells import NUMBERED, cell_of, judges_in, separated_in
 from geval.files.limits import file_limits, too_many_columns
 from geval.files.mapping import renamed_header
 from geval.files.opening import open_packed
@@ -153,6 +153,8 @@ class _Columns:
         self.at = {name: index for index, name in enumerate(header)}
         self.rater = next((name for name in ("annotator", "judge") if name in header), "")
         self.is_long = bool(self.rater) and "output" not in header and "score" in header
+        if separated_in(file.columns):
+            raise OddError
         self.wide: dict[str, Series] = {}
         self.texts: frozenset[str] = frozenset()
         if self.is_long:

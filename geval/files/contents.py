@@ -16,6 +16,8 @@ Rows = Sequence[Mapping[str, Any]]
 LONG_TEXT = 30
 LEAST_WORDS = 4
 LONGEST_NAME = 100
+# Longer texts may have been cut for a preview, and then look the same.
+CUT_CHARACTERS = 2000
 # Most scales end at 10 or below; columns of higher numbers are often counts or years.
 HIGHEST_RATING = 10
 # 0 to 100 in steps of 5; numbers with more distinct values may be measurements.
@@ -66,6 +68,11 @@ class ColumnContent:
         if 2 * sum(count > 1 for count in counts) < len(filled) or not filled:
             return False
         return self.mean_length >= LONG_TEXT or sum(counts) >= LEAST_WORDS * len(filled)
+
+    @cached_property
+    def may_be_cut(self) -> bool:
+        """Whether values are so long that the rest may have been cut."""
+        return any(2 * len(value) > CUT_CHARACTERS for value in self.values)
 
     @cached_property
     def asks(self) -> bool:

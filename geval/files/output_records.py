@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from geval.files.cells import SYSTEMS
 from geval.files.column_aliases import conventional, expert_ratings, is_ours
 from geval.files.conversation_records import conversation_rows
 from geval.files.fields import CRITERION_LIMIT, REPEAT, Fields, Place, kind, not_a_number, number_of
@@ -17,6 +18,7 @@ from geval.files.rows import (
     RepliesRow,
     Row,
     ScoreRow,
+    name_of_source,
 )
 from geval.files.score_records import wide_scores
 from geval.files.unused import peek
@@ -42,6 +44,12 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
     session = Fields(given, place).session()
     if not place.sound:
         return
+    if defaults.separate:
+        number = _number_of_output(doc_id or source, output, defaults)
+        if defaults.separate == SYSTEMS:
+            system = f"output {number}"
+        else:
+            doc_id = f"{doc_id or name_of_source(source)}-{number}"
     yield OutputRow(
         place.line,
         doc_id,
@@ -54,6 +62,16 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
         session=session,
     )
     yield from _ratings_in_record(given, place, defaults, (doc_id, system, source))
+
+
+def _number_of_output(document: str, output: str, defaults: FileDefaults) -> int:
+    """Return the number of an output among the different ones of its document, from 1."""
+    key = hash(document), hash(output)
+    if key not in defaults.outputs:
+        count = hash(("outputs", document)), ""
+        defaults.rows_of[count] += 1
+        defaults.outputs[key] = defaults.rows_of[count]
+    return defaults.outputs[key]
 
 
 def _of_conversation(

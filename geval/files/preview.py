@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from geval.files.contents import CUT_CHARACTERS
 from geval.files.fields import as_text
 from geval.files.mapping import flattened, is_native, kind_of, structure_of
 from geval.files.messages import turns_column
@@ -36,8 +37,7 @@ MOST_SHEETS = 20
 # Larger files take longer to check than a person waits. Parquet is read faster.
 LARGE_BYTES = 10 * 2**20
 LARGE_PARQUET_BYTES = 64 * 2**20
-# Enough to distinguish texts from names and labels.
-CUT_CHARACTERS = 2000
+# Enough parts of a list to distinguish texts from names and labels.
 CUT_PARTS = 50
 
 

@@ -13,7 +13,7 @@ from geval.statistics.scales import parsed_scale, usual_scale_for
 
 # The names are part of a sentence.
 SHOWN_NAMES = 4
-_TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
+_TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator|output)\[")
 
 
 @dataclass(frozen=True)

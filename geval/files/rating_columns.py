@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from geval.files.cells import NUMBERED, OVERALL, CellColumn
+from geval.files.cells import DOCUMENTS, NUMBERED, OVERALL, SYSTEMS, CellColumn, separate_outputs
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import (
     JUDGED,
@@ -256,6 +256,25 @@ def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQues
                 "All are by the same rater",
                 "rows that contradict each other are errors",
                 {name: cell.target for name, cell in columns.items()},
+            ),
+        ),
+    )
+
+
+def about_several_outputs(column: str, most: int) -> UploadQuestion:
+    """Ask about several outputs per text without a column of systems."""
+    return UploadQuestion(
+        f"Texts have up to {most} outputs, and no column names a system. What are they?",
+        (
+            UploadAnswer(
+                "Outputs of several systems",
+                f"systems “output 1” to “output {most}”, in the order in which they first occur",
+                {column: separate_outputs(SYSTEMS)},
+            ),
+            UploadAnswer(
+                "Each output is a document of its own",
+                "one system; the documents are numbered",
+                {column: separate_outputs(DOCUMENTS)},
             ),
         ),
     )

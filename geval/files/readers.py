@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from geval.files.cells import cell_of, judges_in
+from geval.files.cells import cell_of, judges_in, separated_in
 from geval.files.column_aliases import conventional, is_ours
 from geval.files.fields import Place, as_text
 from geval.files.mapping import flattened, renamed, renamed_header
@@ -95,6 +95,7 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
             on which criterion.
     """
     judges = judges_in(file.columns)
+    defaults = replace(defaults, separate=separated_in(file.columns))
     try:
         with open_packed(file.path, file.counter) as raw:
             records = records_of(raw, file.name, errors, file.sheet)

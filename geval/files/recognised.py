@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from geval.files.apart import preview_apart
+from geval.files.cells import separated_in
 from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.mapping import SEVERAL, is_native, problems_of
 from geval.files.preview import Preview
@@ -107,8 +108,15 @@ def with_columns(recognised: RecognisedFile, choices: Columns) -> RecognisedFile
         question
         for question in recognised.questions
         if not set(choices) & columns_asked_about(question)
+        and not is_settled([choice.columns for choice in question.choices], choices)
     )
     return replace(recognised, columns=columns, questions=open_)
+
+
+def is_settled(answers: Iterable[Columns], choices: Columns) -> bool:
+    """Return whether a question with these answers is about outputs without a column of systems,
+    and such a column was chosen since."""
+    return "system_id" in choices.values() and any(map(separated_in, answers))
 
 
 def columns_asked_about(question: UploadQuestion) -> set[str]:

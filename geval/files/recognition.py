@@ -37,6 +37,7 @@ from geval.files.rater_names import (
 )
 from geval.files.rating_columns import (
     about_repeated_rows,
+    about_several_outputs,
     may_be_ratings,
     read_rating_columns,
 )
@@ -261,6 +262,7 @@ class _Reading:
             self._ask_about_repeated_rows()
             self._ask_about_words()
             self._ask_what_raters_rated()
+            self._ask_about_several_outputs()
         self._ask_about_judges_among_raters()
         self._read_comments()
         self._leave_out_what_varies_within_a_document()
@@ -679,6 +681,17 @@ class _Reading:
         if cells and most > 1 and not self._column("annotator") and not self._column("judge"):
             self.questions.append(about_repeated_rows(cells, most))
 
+    def _ask_about_several_outputs(self) -> None:
+        """Ask what different outputs of a text are, if no column tells them apart."""
+        document, output = self._column("doc_id") or self._column("source"), self._column("output")
+        if self._column("system_id") or not {document, output} <= {*self.contents}:
+            return
+        if self._asks_for("system_id") or self.contents[document].may_be_cut:
+            return
+        outputs = Counter(of for of, _output in {*self._values([document, output])})
+        if (most := max(outputs.values(), default=0)) > 1:
+            self.questions.append(about_several_outputs(output, most))
+
     def _ask_what_raters_rated(self) -> None:
         """Ask about columns beside a rater in which some cells are numbers; and which column has
         the ratings of named raters, if none was recognised."""
@@ -785,6 +798,10 @@ class _Reading:
             self.guess[name] = target
         else:
             self.guess.pop(name, None)
+
+    def _asks_for(self, target: str) -> bool:
+        choices = [choice for question in self.questions for choice in question.choices]
+        return any(target in choice.columns.values() for choice in choices)
 
     def _unclear(self) -> set[str]:
         return {n for question in self.questions for c in question.choices for n in c.columns}

@@ -24,7 +24,8 @@ EXPECTED = (
 @dataclass(frozen=True)
 class FileDefaults:
     """Names to use where a file has none; `rows_of` counts the rows of outputs whose raters are
-    numbered."""
+    numbered. A document's outputs that are `separate` (`cells.SYSTEMS` or `cells.DOCUMENTS`) are
+    numbered by `outputs`, in the order in which they first occur."""
 
     judge: str
     criterion: str = ""
@@ -32,6 +33,8 @@ class FileDefaults:
     annotator: str = "annotator"
     rate: str = ""
     rows_of: Counter[tuple[int, str]] = field(default_factory=Counter, compare=False)
+    separate: str = ""
+    outputs: dict[tuple[int, int], int] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from geval.files.apart import (
     preview_apart,
     read_apart,
 )
-from geval.files.cells import RATERS, CellColumn, cell_of, judges_in, people_and_judges
+from geval.files.cells import RATERS, CellColumn, base_of, cell_of, judges_in, people_and_judges
 from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
@@ -340,7 +340,7 @@ def _is_filled_in(problem: str) -> bool:
 def _unnamed_documents(columns: Mapping[str, str]) -> str:
     """Return a message for rows with a source text, but neither a document's name nor an output: a
     source identifies only the document of an output."""
-    if {"doc_id", "output"} & {*columns.values()}:
+    if {"doc_id", "output"} & {*map(base_of, columns.values())}:
         return ""
     return next(
         (
@@ -355,7 +355,7 @@ def _unnamed_documents(columns: Mapping[str, str]) -> str:
 
 def _lacking(columns: Mapping[str, str]) -> set[str]:
     """Return what rows with these columns lack: the system, the source, and the document's name."""
-    targets = {*columns.values()}
+    targets = {*map(base_of, columns.values())}
     lacking = set() if "winner" in targets else {"system_id"} - targets
     if not {"doc_id", "source"} & targets:
         lacking.add("doc_id")

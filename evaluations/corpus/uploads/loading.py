@@ -23,7 +23,7 @@ from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.people.waking import wake_for_upload
 from geval.files.cells import on_criterion
 from geval.files.packed import Counter
-from geval.files.recognised import answered
+from geval.files.recognised import answered, is_settled
 from geval.files.refused import RefusedRow, with_cells
 from geval.files.rows import Columns, LoadError, LoadOptions
 
@@ -69,7 +69,8 @@ def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
         file.preview["questions"] = [
             question
             for question in file.preview.get("questions", ())
-            if all(
+            if not is_settled([choice["columns"] for choice in question["choices"]], choices)
+            and all(
                 choices.get(name, "") == file.columns.get(name, "")
                 for choice in question["choices"]
                 for name in choice["columns"]

@@ -12,6 +12,7 @@ from django.forms.boundfield import BoundField
 
 from evaluations.models import Upload, UploadFile
 from geval.files.cells import (
+    OUTPUT,
     OVERALL,
     CellColumn,
     base_of,
@@ -245,6 +246,8 @@ class ColumnsForm(LoadOptionsForm):
         chosen = {name: self._target(file, name, key) for name, key in named}
         hidden = {name: to for name, to in file.columns.items() if name not in chosen}
         columns = hidden | {name: target for name, target in chosen.items() if target}
+        if "system_id" in columns.values():
+            columns = {n: OUTPUT if base_of(to) == OUTPUT else to for n, to in columns.items()}
         criterion = self.cleaned_data["criterion"]
         if not criterion or "criterion" in columns.values():
             return columns
