@@ -14,13 +14,22 @@ from evaluations.models import (
     CandidateOutput,
     Criterion,
     Document,
+    EvaluationRun,
+    GapCause,
+    ItemState,
     Judge,
     Project,
+    RunItem,
+    RunState,
     Score,
+    Study,
+    StudyKind,
+    StudyPart,
     System,
     Upload,
     UploadState,
 )
+from evaluations.models.members import AuditEntry
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +126,80 @@ def test_upload_that_others_depend_on_stays(
     assert reason in page
     assert counts() == before
     assert first.state == UploadState.DONE
+
+
+@pytest.fixture
+def judged(
+    load: Callable[..., Upload], project: Project, make_judge: Callable[..., Judge]
+) -> Upload:
+    """An upload whose outputs a finished run judged, for 3.00."""
+    upload = load({"o.jsonl": OUTPUTS, "r.csv": RATINGS})
+    judge = make_judge(project, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    run = EvaluationRun.objects.create(
+        project=project,
+        judge=judge,
+        state=RunState.DONE,
+        prompt_tokens=1_000_000,
+        parameters={"price_in": "3", "price_out": "0"},
+    )
+    criterion = project.criteria.get(name="fluency")
+    for output in CandidateOutput.objects.all():
+        Score.objects.create(run=run, output=output, criterion=criterion, value=3)
+        RunItem.objects.create(run=run, output=output, criterion=criterion, state=ItemState.DONE)
+    return upload
+
+
+def test_runs_that_judged_nothing_else_are_deleted_once_confirmed(
+    client: Client, judged: Upload
+) -> None:
+    asked = client.get(judged.get_absolute_url()).content.decode()
+    words = "1 run with 6 scores, which cost 3.00"
+    assert words in " ".join(asked.split())
+
+    refused = undo(client, judged)
+    assert f"confirm that this also deletes {words}" in refused
+    assert judged.state == UploadState.DONE
+    run = EvaluationRun.objects.get()
+    client.post(f"{judged.get_absolute_url()}undo/", {"run": run.pk})
+
+    judged.refresh_from_db()
+    assert judged.state == UploadState.UNDONE
+    assert counts() == dict.fromkeys(counts(), 0) | {"Judge": 1}
+    assert not EvaluationRun.objects.exists()
+    assert words in AuditEntry.objects.latest("pk").detail
+
+
+@pytest.mark.parametrize("why", ["other outputs", "not over", "a study", "a cause"])
+def test_other_runs_keep_an_upload(
+    client: Client, load: Callable[..., Upload], judged: Upload, why: str
+) -> None:
+    run, project = EvaluationRun.objects.get(), judged.project
+    if why == "other outputs":
+        load({"o.jsonl": OUTPUTS.splitlines()[0].replace('"d1"', '"other"')})
+        RunItem.objects.create(run=run, output=CandidateOutput.objects.latest("pk"))
+    elif why == "not over":
+        EvaluationRun.objects.update(state=RunState.PAUSED)
+    elif why == "a study":
+        study = Study.objects.create(
+            project=project,
+            judge=run.judge,
+            criterion=project.criteria.first(),
+            kind=StudyKind.AGAIN,
+        )
+        StudyPart.objects.create(study=study, number=1, run=run)
+    else:
+        GapCause.objects.create(
+            judge=run.judge,
+            criterion=project.criteria.first(),
+            output=CandidateOutput.objects.first(),
+        )
+    before = counts()
+
+    page = undo(client, judged)
+
+    assert "The upload was not undone" in page
+    assert ("based on scores" if why == "a cause" else "6 scores and 6 items of runs") in page
+    assert counts() == before
 
 
 def test_upload_that_changed_texts_stays(

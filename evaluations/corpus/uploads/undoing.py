@@ -1,7 +1,10 @@
 """Undo a loaded upload as a whole: everything that it created is deleted, while nothing else
-depends on it."""
+depends on it but runs that judged nothing else, which are deleted with it once this is confirmed.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from django.db import models, transaction
 from django.db.models.fields.reverse_related import ForeignObjectRel
@@ -14,16 +17,20 @@ from evaluations.models import (
     Criterion,
     Document,
     EvaluationRun,
+    GapCause,
     Judge,
     PairScore,
+    PolicyDecision,
     Project,
     Score,
+    StudyItem,
     System,
     Upload,
     UploadState,
 )
 from evaluations.models.changes import note_change
-from evaluations.models.improving import withheld_documents
+from evaluations.models.improving import Candidate, withheld_documents
+from geval.texts.numbers import counted, money
 from geval_site.sql import fetch_rows, fetch_value
 
 # What is deleted, what depends on others first. The last are kept if something else uses them.
@@ -33,19 +40,56 @@ NAMED: tuple[type[models.Model], ...] = (System, Annotator, Criterion, Judge)
 # Rows of a table by ranges of their ids.
 _IN_RANGES = "SELECT lower(r) AS first, upper(r) AS beyond FROM unnest(%s::int8multirange) AS r"
 EMPTY = "{}"
+# Runs of a project that judged nothing but some outputs, by ranges of their ids.
+_RUNS_ON_OUTPUTS = """
+    SELECT t.run_id FROM (SELECT run_id, output_id, NULL::bigint AS rival_id FROM evaluations_score
+          UNION ALL SELECT run_id, output_id, rival_id FROM evaluations_pairscore
+          UNION ALL SELECT run_id, output_id, rival_id FROM evaluations_runitem) AS t
+    JOIN evaluations_evaluationrun r ON r.id = t.run_id WHERE r.project_id = %s
+    GROUP BY t.run_id HAVING bool_and(t.output_id <@ %s::int8multirange
+            AND coalesce(t.rival_id <@ %s::int8multirange, true))
+"""
+# What is based on a run's scores, and would be lost with them.
+BASED_ON_SCORES: tuple[type[models.Model], ...] = (GapCause, PolicyDecision, StudyItem)
+OF_RUNS = ("scores", "comparisons by judges", "items of runs")
+
+
+@dataclass(frozen=True)
+class RunsWithIt:
+    """The finished runs that judged only outputs of an upload: how many scores and comparisons they
+    have, and what they cost."""
+
+    pks: Sequence[int]
+    scores: int
+    cost: Decimal
+
+    def __str__(self) -> str:
+        cost = f", which cost {money(self.cost)}" if self.cost else ""
+        return f"{counted(len(self.pks), 'run')} with {counted(self.scores, 'score')}{cost}"
+
+
+NO_RUNS = RunsWithIt((), 0, Decimal())
 
 
 @transaction.atomic
-def undo_upload(upload: Upload) -> None:
-    """Delete everything that an upload created.
+def undo_upload(upload: Upload, confirmed: Collection[int] = ()) -> RunsWithIt:
+    """Delete everything that an upload created, and the runs on it alone; return these runs.
+
+    Args:
+        confirmed: the ids of the runs that the user agreed to delete.
 
     Raises:
-        StillInUseError: something else depends on it, or it changed what existed before.
+        StillInUseError: something else depends on it, it changed what existed before, or the runs
+            are others than those that were confirmed.
     """
     project = Project.objects.select_for_update().get(pk=upload.project_id)
     upload = Upload.objects.select_for_update().get(pk=upload.pk)
     if reason := why_not_undone(upload):
         raise StillInUseError(f"The upload was not undone: {reason}")
+    runs = runs_with(upload)
+    if {*runs.pks} != {*confirmed}:
+        raise StillInUseError(f"The upload was not undone: confirm that this also deletes {runs}.")
+    EvaluationRun.objects.filter(pk__in=runs.pks).delete()
     created: dict[str, str] = (upload.result or {})["created"]
     for model in CREATED:
         _delete(model, created.get(model._meta.db_table, EMPTY))
@@ -55,6 +99,27 @@ def undo_upload(upload: Upload) -> None:
             _delete_unused(model, pk)
     Upload.objects.filter(pk=upload.pk).update(state=UploadState.UNDONE)
     note_change(project.pk)
+    return runs
+
+
+def runs_with(upload: Upload) -> RunsWithIt:
+    """Return the runs that are deleted if a loaded upload is undone: finished ones that judged only
+    its outputs, and that no search or study is based on."""
+    outputs = (upload.result or {}).get("created", {}).get(CandidateOutput._meta.db_table, EMPTY)
+    if outputs == EMPTY:
+        return NO_RUNS
+    pks = [pk for (pk,) in fetch_rows(_RUNS_ON_OUTPUTS, [upload.project_id, outputs, outputs])]
+    runs = (
+        EvaluationRun.objects.filter(pk__in=pks, search=None, study_part=None)
+        .of_judges_that_run()
+        .exclude(pk__in=EvaluationRun.objects.unfinished().values("pk"))
+        .exclude(pk__in=Candidate.objects.exclude(look_run=None).values("look_run"))
+        .order_by("pk")
+    )
+    if not runs:
+        return NO_RUNS
+    scores = sum(model.objects.filter(run__in=runs).count() for model in (Score, PairScore))
+    return RunsWithIt([run.pk for run in runs], scores, sum((r.cost or 0 for r in runs), Decimal()))
 
 
 def why_not_undone(upload: Upload) -> str:
@@ -71,11 +136,34 @@ def why_not_undone(upload: Upload) -> str:
     if _rates_locked_documents(upload.project_id, result["created"]):
         return "documents with its ratings are locked until the last look."
     dependents = _count_dependents(result["created"])
-    return f"{describe_dependents(dependents)} by now; remove that first." if dependents else ""
+    if not {*OF_RUNS}.isdisjoint(dependents):
+        runs = runs_with(upload)
+        dependents = _count_dependents(result["created"], runs.pks)
+        if runs.pks and _bases_others(result["created"]):
+            return "causes, policies or studies are based on scores of its outputs."
+    if not dependents:
+        return ""
+    of_runs = not {*OF_RUNS}.isdisjoint(dependents)
+    return describe_dependents(dependents) + (
+        " by now. If these are of a later upload, undo that first. Otherwise they stay: leave its"
+        " outputs out with a report's filters."
+        + " Runs are removed with it if they are over and judged nothing else."
+        * of_runs
+    )
 
 
-def _count_dependents(created: Mapping[str, str]) -> dict[str, int]:
-    """Return how many records of each kind, beside the upload's own, depend on its texts."""
+def _bases_others(created: Mapping[str, str]) -> bool:
+    spans = _spans(created.get(CandidateOutput._meta.db_table, EMPTY))
+    return any(
+        _rows(model).filter(output__gte=first, output__lt=beyond).exists()
+        for model in BASED_ON_SCORES
+        for first, beyond in spans
+    )
+
+
+def _count_dependents(created: Mapping[str, str], runs: Sequence[int] = ()) -> dict[str, int]:
+    """Return how many records of each kind, beside the upload's own and those of some runs, depend
+    on its texts."""
     outputs = created.get(CandidateOutput._meta.db_table, EMPTY)
     documents = created.get(Document._meta.db_table, EMPTY)
     counts = {}
@@ -83,8 +171,9 @@ def _count_dependents(created: Mapping[str, str]) -> dict[str, int]:
         counts[kind] = fetch_value(
             f"""SELECT count(DISTINCT t.id) FROM ({_IN_RANGES}) AS r
                 JOIN evaluations_candidateoutput o ON o.id >= r.first AND o.id < r.beyond
-                JOIN {table} t ON {points} WHERE NOT t.id <@ %s::int8multirange""",
-            [outputs, created.get(table, EMPTY)],
+                JOIN {table} t ON {points} WHERE NOT t.id <@ %s::int8multirange
+                {"AND NOT t.run_id = ANY(%s)" if kind in OF_RUNS else ""}""",
+            [outputs, created.get(table, EMPTY), *([list(runs)] if kind in OF_RUNS else [])],
         )
     counts["outputs"] = fetch_value(
         f"""SELECT count(*) FROM ({_IN_RANGES}) AS r

@@ -24,7 +24,7 @@ from evaluations.corpus.uploads.loading import (
     start_check,
     start_load,
 )
-from evaluations.corpus.uploads.undoing import undo_upload, why_not_undone
+from evaluations.corpus.uploads.undoing import NO_RUNS, runs_with, undo_upload, why_not_undone
 from evaluations.models import (
     Project,
     SavedColumns,
@@ -245,11 +245,14 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 @project_action(EDITORS)
 def upload_undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Delete everything that an upload created, or say what depends on it."""
+    """Delete everything that an upload created, with the runs on it alone that the user confirmed,
+    or say what depends on it."""
     upload = _upload(project, pk)
-    with noticing(request, StillInUseError):
-        undo_upload(upload)
+    confirmed = [whole_number(run, default=0) for run in request.POST.getlist("run")]
     note_detail(request, str(upload))
+    with noticing(request, StillInUseError):
+        if (runs := undo_upload(upload, confirmed)).pks:
+            note_detail(request, f"{upload}, with {runs}")
     return redirect(upload)
 
 
@@ -309,6 +312,8 @@ def _context(
     scales = scales or ScalesForm(upload)
     contents = upload.contents or {}
     result = in_order(upload.result or {})
+    not_undone = why_not_undone(upload) if upload.state == UploadState.DONE else ""
+    is_undoable = upload.state == UploadState.DONE and not not_undone
     return {
         "project": upload.project,
         "tab": "data",
@@ -333,5 +338,6 @@ def _context(
         "refused": _refused_in_words(files),
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
         "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
-        "not_undone": why_not_undone(upload) if upload.state == UploadState.DONE else "",
+        "not_undone": not_undone,
+        "runs_with": runs_with(upload) if is_undoable else NO_RUNS,
     }
