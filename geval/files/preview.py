@@ -61,7 +61,8 @@ class Preview:
     show. `is_large` if it unpacks to more than should be read while a user waits, however small the
     file is. `sheet` is the sheet of a workbook that was read. `remembered` says which columns have
     a meaning that a person chose for a file like this. `named_groups` are the groups that the names
-    of documents state, as far as rows were read, where no column does.
+    of documents state, as far as rows were read, where no column does. `notes` are sentences about
+    what was recognised.
     """
 
     format: str
@@ -74,6 +75,7 @@ class Preview:
     sheet: str = ""
     remembered: str = ""
     named_groups: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def guess(self) -> dict[str, str]:
@@ -204,6 +206,7 @@ def _of_columns(
         questions=recognised.questions,
         further=hidden,
         named_groups=_named_groups(recognised.columns, rows),
+        notes=recognised.notes,
     )
 
 

@@ -9,7 +9,8 @@ the output for a source, a document's name has a single source. Numbers on a sca
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from geval.files.cells import OVERALL, CellColumn, cell_of, people_and_judges
 from geval.files.column_aliases import NAMES
@@ -50,6 +51,7 @@ QUESTIONS = ("question", "query", "prompt", "frage", "pregunta", "pergunta", "do
 LONGEST_COLUMN_NAME = 100
 # Names of columns that can only mean documents.
 OUR_IDS = ("doc_id", "document_id")
+IDS = {*NAMES["doc_id"], "doc", "doc_name", "document_name", "docid", "dokument"}
 # What identifies an output, and all that a column of a document or an output may be.
 NAMES_OF_OUTPUTS = ("doc_id", "system_id")
 TEXTS_AND_NAMES = {*GROUPS["Document"], *GROUPS["Output"]} - {"metadata"}
@@ -62,10 +64,12 @@ MOST_CHOICES = 4
 
 @dataclass(frozen=True)
 class Recognition:
-    """The likely meanings of columns (others are left out), and questions to ask first."""
+    """The likely meanings of columns (others are left out), questions to ask first, and `notes`:
+    what may surprise, in sentences."""
 
     columns: dict[str, str]
     questions: tuple[UploadQuestion, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def recognise(
@@ -98,7 +102,7 @@ def recognise(
     question = _about_the_criterion(
         list(labels), in_project.criteria, lambda name: _as_cells(labels, name)
     )
-    return Recognition(others, (*recognition.questions, question))
+    return replace(recognition, columns=others, questions=(*recognition.questions, question))
 
 
 def _as_before(guess: Columns, names: Sequence[str], earlier: Columns) -> dict[str, str]:
@@ -246,6 +250,7 @@ class _Reading:
         self.project_names = project_names
         self.plain = plain_names(list(contents))
         self.questions: list[UploadQuestion] = []
+        self.notes: list[str] = []
 
     def recognition(self) -> Recognition:
         if kind_of(self.guess) in LONG:
@@ -266,7 +271,7 @@ class _Reading:
         self._ask_about_judges_among_raters()
         self._read_comments()
         self._leave_out_what_varies_within_a_document()
-        return Recognition(self.guess, tuple(self.questions))
+        return Recognition(self.guess, tuple(self.questions), tuple(self.notes))
 
     # Ratings
 
@@ -560,6 +565,7 @@ class _Reading:
                     break
             else:
                 self._read_ids_of_rows(text, output)
+                self._note_names_of_several_texts(text)
         document = self._column("doc_id") or text
         if document not in self.contents or self._column("system_id"):
             return
@@ -593,6 +599,25 @@ class _Reading:
         is_clear = len(ids) == 1 and not decides(sources, outputs)
         if is_clear and not any(self._names_systems(name, source, output) for name in others):
             self._set(ids[0], "doc_id")
+
+    def _note_names_of_several_texts(self, source: str) -> None:
+        """Note that documents are named by their texts, although a column is named as if it named
+        them: one of its names has several texts."""
+        for name, plain in self.plain.items():
+            is_free = self.guess.get(name, "metadata") == "metadata"
+            if self._column("doc_id") or plain not in IDS or not is_free:
+                continue
+            texts: dict[str, set[str]] = {}
+            for of, text in self._values([name, source]):
+                texts.setdefault(of, set()).add(text)
+            of, most = max(((of, len(texts[of])) for of in texts if of), key=itemgetter(1))
+            if most > 1:
+                self.notes.append(
+                    f"“{name}” does not name the documents: “{shortened(of, 40)}” has {most}"
+                    f" different texts. So {len(set(self.contents[source].values)):,} texts are"
+                    " documents of their own, as far as rows were looked at. To change this, choose"
+                    f" “{name}” as the document's name."
+                )
 
     def _names_systems(self, name: str, document: str, output: str) -> bool:
         """Return whether its few names distinguish the outputs of a document."""

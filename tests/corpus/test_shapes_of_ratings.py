@@ -459,3 +459,28 @@ def test_two_columns_of_one_raters_comments_are_refused() -> None:
     columns = TEXTS | {"C": 'ratings["C","Anna"]', "Note": "comment", "Anmerkung": "comment"}
 
     assert problems_of(columns) == ["Two columns are comments of Anna: choose one."]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_noted"), [("doc", True), ("Dokument", True), ("id", True), ("topic", False)]
+)
+def test_names_of_documents_with_several_texts_are_noted(name: str, is_noted: bool) -> None:
+    rows = [
+        {
+            name: f"d{row // 6}",
+            "source": f"The ferry number {row // 3} sails again after the storm today.",
+            "system": f"s{row % 3}",
+            "output": f"Ferry {row} sails again, as its system has written it.",
+        }
+        for row in range(12)
+    ]
+
+    recognition = recognise(list(rows[0]), rows)
+
+    assert "doc_id" not in recognition.columns.values()
+    notes = [
+        f"“{name}” does not name the documents: “d0” has 2 different texts. So 4 texts are"
+        " documents of their own, as far as rows were looked at. To change this, choose"
+        f" “{name}” as the document's name."
+    ]
+    assert list(recognition.notes) == (notes if is_noted else [])

@@ -114,6 +114,16 @@ def test_names_that_state_groups_are_asked_about(
     assert ("Are “topic0” and “topic1” topics or" in " ".join(page.text.split())) is asks
 
 
+def test_a_name_of_several_texts_is_noted(client: Client, project: Project) -> None:
+    rows = (
+        f"d{row // 6};s{row % 3};The ferry {row // 3} sails again today.;Ferry {row} sails.\n"
+        for row in range(12)
+    )
+    page = Page(client, "doc;system;source;output\n" + "".join(rows))
+
+    assert "“doc” does not name the documents: “d0” has 2 different texts." in page.text
+
+
 def test_remembered_columns_are_what_a_person_changed(client: Client, project: Project) -> None:
     page = Page(client, table("Anna;Bert"))
     page.press("answer", answer=f"{page.upload.files.get().pk}-0-0")

@@ -119,7 +119,9 @@ def runs_with(upload: Upload) -> RunsWithIt:
     if not runs:
         return NO_RUNS
     scores = sum(model.objects.filter(run__in=runs).count() for model in (Score, PairScore))
-    return RunsWithIt([run.pk for run in runs], scores, sum((r.cost or 0 for r in runs), Decimal()))
+    return RunsWithIt(
+        [run.pk for run in runs], scores, sum((run.cost or Decimal() for run in runs), Decimal())
+    )
 
 
 def why_not_undone(upload: Upload) -> str:
