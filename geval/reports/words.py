@@ -295,8 +295,8 @@ def _with_more(result: CriterionResult, best: JudgeResult) -> str:
     first = max(result.ranked, key=result.compared_by)
     if result.compared_by(first) <= result.compared_by(best):
         return ""
-    value = shown(first.shown(result.options))
-    return f"{first.judge} agrees more ({value}), but its verdict is “{result.verdict_on(first).label}”."
+    value, verdict = shown(first.shown(result.options)), result.verdict_on(first).label
+    return f"{first.judge} agrees more ({value}), but its verdict is “{verdict}”."
 
 
 def _place(evidence: Evidence) -> str:

@@ -66,13 +66,11 @@ def test_an_error_ends_with_3_and_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "t.csv"
-    path.write_text(
-        "id,ann,bob,gpt\n" + "".join(f"{n},{n % 5},{n % 4},{n % 3}\n" for n in range(9))
-    )
+    path.write_text("id,x,y,gpt\n" + "".join(f"{n},{n % 5},{n % 4},{n % 3}\n" for n in range(9)))
 
     assert main(["check", str(path)]) == 3
     assert "Name the columns: human and judge" in capsys.readouterr().err
-    assert main(["check", str(path), *["--human", "ann", "--human", "bob", "--judge", "gpt"]]) == 2
+    assert main(["check", str(path), *["--human", "x", "--human", "y", "--judge", "gpt"]]) == 2
 
 
 @pytest.mark.parametrize(
