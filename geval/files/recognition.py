@@ -610,7 +610,8 @@ class _Reading:
             texts: dict[str, set[str]] = {}
             for of, text in self._values([name, source]):
                 texts.setdefault(of, set()).add(text)
-            of, most = max(((of, len(texts[of])) for of in texts if of), key=itemgetter(1))
+            counts = ((of, len(texts[of])) for of in texts if of)
+            of, most = max(counts, key=itemgetter(1), default=("", 0))
             if most > 1:
                 self.notes.append(
                     f"“{name}” does not name the documents: “{shortened(of, 40)}” has {most}"

@@ -14,7 +14,15 @@ from geval.files.apart import (
     preview_apart,
     read_apart,
 )
-from geval.files.cells import RATERS, CellColumn, base_of, cell_of, judges_in, people_and_judges
+from geval.files.cells import (
+    RATERS,
+    CellColumn,
+    base_of,
+    cell_of,
+    judges_in,
+    people_and_judges,
+    separated_in,
+)
 from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
@@ -482,6 +490,12 @@ def _as_an_error(preview: Preview) -> str:
         options = " ".join(f"--judge {shlex.quote(judge)}" for judge in judges)
         ways = f"If a judge, pass judge={judges!r} ({options}); if a person, the same with human."
         return f"{question.text} {ways}"
+    if separated_in(question.choices[0].columns):
+        name = next(iter(question.choices[0].columns))
+        return (
+            f"{question.text} If each output is a document of its own, pass document={name!r}. If"
+            " systems wrote them, name the system of each row in a column and pass system=…."
+        )
     return f"{question.text} ({choices}) {_how_to_say(preview)}"
 
 

@@ -188,3 +188,27 @@ def test_letters_are_labels(
     (result,) = geval.measure(rows).labels
 
     assert set(result.labels) == set(words)
+
+
+def test_outputs_of_a_repeated_question_are_documents_by_their_column() -> None:
+    rows = [
+        {"question": f"How do I {('return it', 'pay')[n % 2]}?", "answer": f"Like this, {n} times."}
+        | {"human": human, "judge": judge}
+        for n, (human, judge) in enumerate(zip(PEOPLE, JUDGE, strict=True))
+    ]
+
+    with pytest.raises(QuestionError, match="pass document='answer'"):
+        geval.measure(rows)
+
+    (criterion,) = geval.measure(rows, document="answer").criteria
+    assert criterion.outputs == 120
+
+
+def test_a_column_of_names_without_a_name_breaks_nothing() -> None:
+    rows = [
+        {"id": "", "question": f"What is the {n}th riddle?", "answer": f"It is {n}, as I said."}
+        | {"human": human, "judge": judge}
+        for n, (human, judge) in enumerate(zip(PEOPLE, JUDGE, strict=True))
+    ]
+
+    assert geval.measure(rows).criteria[0].outputs == 120
