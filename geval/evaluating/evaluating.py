@@ -209,15 +209,14 @@ def _unrated(question: UploadQuestion) -> UploadAnswer | None:
     """Answer a question about unnamed columns of ratings by ignoring them, as a judge needs none.
     None where the question is about something else."""
     rated = ("score", "scores", "ratings", "annotator", "judge")
-    return next(
-        (
-            choice
-            for choice in question.choices
-            if choice.columns
-            and not any(target.startswith(rated) for target in dict(choice.columns).values())
-        ),
-        None,
-    )
+    are_rated = [
+        any(target.startswith(rated) for target in dict(choice.columns).values())
+        for choice in question.choices
+    ]
+    if not any(are_rated):
+        return None
+    choices = zip(question.choices, are_rated, strict=True)
+    return next((choice for choice, is_rated in choices if choice.columns and not is_rated), None)
 
 
 def _preset(criterion: str, definition: str) -> Preset | None:

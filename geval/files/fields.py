@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -38,6 +38,8 @@ MISSING = frozenset(
     ("", "n/a", "na", "#n/a", "#na", "#nv", "n.a.", "<na>", "nan", "none", "null", "nil", "k.a.",
      "-", "--", "–", "—", ".")
 )  # fmt: skip
+# Those that may be a label.
+MISSING_WORDS = frozenset(("n.a.", "none", "null", "nil"))
 # Answers, where others only left a cell empty.
 NOT_APPLICABLE = frozenset(
     ("n/a", "not applicable", "cannot assess", "can't assess", "cannot judge", "unable to assess")
@@ -69,11 +71,17 @@ _LONGEST_POINT = 60
 _NUMBER_NAMES = ("rating", "number", "score", "value", "choices")
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a cell for a number says that there is none."""
+def is_missing(value: Any, answers: Collection[str] = ()) -> bool:
+    """Return whether a cell for a number says that there is none.
+
+    Args:
+        answers: words that are ratings, in lower case, though they usually say that there is none:
+            `none` may be the name of a label.
+    """
     if not isinstance(value, str):
         return value is None
-    return value.strip().lower() in MISSING or is_not_applicable(value)
+    plain = value.strip().lower()
+    return (plain in MISSING and plain not in answers) or is_not_applicable(value)
 
 
 def is_not_applicable(value: Any) -> bool:

@@ -96,6 +96,7 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
     """
     judges = judges_in(file.columns)
     defaults = replace(defaults, separate=separated_in(file.columns))
+    errors.answers = defaults.answers
     try:
         with open_packed(file.path, file.counter) as raw:
             records = records_of(raw, file.name, errors, file.sheet)

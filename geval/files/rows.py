@@ -25,7 +25,8 @@ EXPECTED = (
 class FileDefaults:
     """Names to use where a file has none; `rows_of` counts the rows of outputs whose raters are
     numbered. A document's outputs that are `separate` (`cells.SYSTEMS` or `cells.DOCUMENTS`) are
-    numbered by `outputs`, in the order in which they first occur."""
+    numbered by `outputs`, in the order in which they first occur. `answers` are the names of a
+    scale's points, in lower case."""
 
     judge: str
     criterion: str = ""
@@ -35,6 +36,7 @@ class FileDefaults:
     rows_of: Counter[tuple[int, str]] = field(default_factory=Counter, compare=False)
     separate: str = ""
     outputs: dict[tuple[int, int], int] = field(default_factory=dict, compare=False)
+    answers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -296,6 +298,8 @@ class FileErrors:
         self.total = 0
         self.unused = Unused()
         self.left_out: dict[str, Collection[int]] = {}
+        # Words that are ratings, although they may say that there is none.
+        self.answers: Collection[str] = ()
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
         """Add an error; text that it quotes from a file is made safe to show and store. Lines that

@@ -9,6 +9,7 @@ from geval.files.cells import NUMBERED, CellColumn, cell_of
 from geval.files.fields import (
     COMMENT_LIMIT,
     CRITERION_LIMIT,
+    MISSING_WORDS,
     REPEAT,
     SESSION,
     THOUSANDS,
@@ -132,7 +133,9 @@ def wide_scores(
             row_number = row_number or _number_of_row(record, defaults, (doc_id or source, system))
             cell = replace(given, rater=f"rater {row_number}")
         is_answer = is_not_applicable(value)
-        if is_missing(value) and not is_answer:
+        if is_missing(value, place.errors.answers) and not is_answer:
+            if isinstance(value, str) and value.strip().lower() in MISSING_WORDS:
+                place.errors.unused.add(place.file, f"“{value.strip()}”")
             continue
         score = (0.0, "") if is_answer else number_or_word(value)
         criterion = cell.criterion or str(record.get("criterion") or "").strip()
@@ -266,7 +269,9 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         if score is None or written[-4:-3] == ".":  # a word, or 1.000, which may be a thousand
             if is_not_applicable(written) and doc_id and system and who:
                 yield NotApplicableRow(line, doc_id, system, criterion, who, not is_rating)
-            if is_missing(written):
+            if is_missing(written, errors.answers):
+                if written.lower() in MISSING_WORDS:
+                    errors.unused.add(name, f"“{written}”")
                 return
             score, word = number_or_word(written) or (None, "")
         names = doc_id + system + criterion + who

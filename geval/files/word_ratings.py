@@ -7,9 +7,7 @@ A number with its point's name ("4 - good") is the number; with the highest poin
 on a scale that ends there. "1.000" is 1, or an error beside whole numbers above 100.
 """
 
-import json
 import re
-import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +32,7 @@ from geval.statistics.scales import (
     short,
     value_in_pair,
 )
+from geval.texts.sentences import listed
 
 Rated = TypeVar("Rated", bound=ScoreRow)
 NUMBERS = "numbers"
@@ -84,11 +83,11 @@ WORDS_OF_SCALES = frozenset(
 )
 
 
-def argument_of(name: str, words: Sequence[str]) -> str:
-    """Return words as an argument of the library, and as the option of a command: `order=["no",
-    "yes"] (--order no,yes)`."""
-    listed = json.dumps(list(words), ensure_ascii=False)
-    return f"{name}={listed} (--{name} {shlex.quote(','.join(words))})"
+def remedy_of_words(words: Sequence[str]) -> str:
+    """Return how to name words with an order, which only a person knows: `the pass last:
+    order=[…] (--order A,B,…)`."""
+    end = "the pass last" if len(words) == 2 else "from the lowest to the highest"
+    return f"name them, {end}: order=[…] (--order A,B,…)"
 
 
 class UnknownWords:
@@ -130,10 +129,10 @@ class UnknownWords:
         if not unread:
             return ""
         words = self._names_of(max(unread, key=self._unread.__getitem__))
-        listed = words if 2 <= len(words) <= MOST_LABELS else ["…"]
+        these = listed(words) if len(words) <= MOST_LABELS else "These words"
         return (
-            f"If these words have an order, name them from the lowest to the highest:"
-            f" {argument_of('order', listed)}. If not, name all: {argument_of('labels', listed)}."
+            f"If {these} have an order, {remedy_of_words(words)}. If not: labels=[…] (--labels"
+            " A,B,…)."
         )
 
     def _names_of(self, about: str) -> list[str]:

@@ -28,7 +28,7 @@ from geval.files.value_summary import (
     note_on_two_values,
     notes_on_names,
 )
-from geval.files.word_ratings import WordNotes, argument_of
+from geval.files.word_ratings import WordNotes, remedy_of_words
 from geval.llm.presets import ready_scales
 from geval.measuring.inputs import InputError
 from geval.measuring.series import RatingSeries, ScoreSeries
@@ -378,18 +378,17 @@ class Gatherer:
         for criterion, scale in scales.items():
             if not scale.is_ordered:
                 self.words.forget(criterion)
-                labels, ask = list(scale.labels), "they have one"
-                if len(labels) == 2:
-                    labels, ask = labels[::-1], "one of them is a pass, name it last"
+                labels = list(scale.labels)
+                ask = "one of them is a pass" if len(labels) == 2 else "they have one"
                 yield (
                     f"Words on {self.criteria[criterion]} are labels without an order:"
-                    f" {listed(labels)}. If {ask}: {argument_of('order', labels)}."
+                    f" {listed(labels)}. If {ask}, {remedy_of_words(labels)}."
                 )
             elif criterion in self.ratings and criterion not in stated:
                 yield from note_on_two_values(
                     self.criteria[criterion],
                     self.ratings[criterion].seen,
-                    lambda *points: f"name it last: {argument_of('order', [*map(short, points)])}",
+                    lambda *points: remedy_of_words([*map(short, points)]),
                 )
         yield from self.words
         for kind, names in (

@@ -45,7 +45,7 @@ from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.expert_bar import ExpertBar, bar_of
-from geval.statistics.scales import Scale, scale_of_words, short
+from geval.statistics.scales import Scale, pair_of, scale_of_words, short, value_in_pair
 from geval.statistics.scales import scale_of as scale_by
 from geval.texts.sentences import listed
 
@@ -220,6 +220,7 @@ def read_source(
         rubrics: names that are criteria, too.
     """
     scale_of, unused, unknown = _scale_of(scale, labels, order), Unused(), UnknownWords()
+    answers = _answers_named(labels) | _answers_named(order)
     with input_files(source, sheet=sheet) as files:
 
         def read() -> list[Row]:
@@ -232,6 +233,7 @@ def read_source(
                     unused=unused,
                     by_column=by_column,
                     unknown=unknown,
+                    answers=answers,
                 )
             ]
 
@@ -537,6 +539,9 @@ def _words_of(words: Words, *, is_ordered: bool) -> dict[str, Scale]:
     if isinstance(words, str):
         raise InputError(f"Labels are a list of words, not the text {words[:40]!r}.")
     of_criteria = words if isinstance(words, Mapping) else {"": words} if words else {}
+    if is_ordered:
+        for named in of_criteria.values():
+            _refuse_passes_first([str(word) for word in named])
     try:
         return {
             name.lower(): scale_of_words([str(word) for word in named], is_ordered=is_ordered)
@@ -544,6 +549,27 @@ def _words_of(words: Words, *, is_ordered: bool) -> dict[str, Scale]:
         }
     except ValueError as error:
         raise InputError(f"{str(error).capitalize()}.") from None
+
+
+def _refuse_passes_first(words: Sequence[str]) -> None:
+    """Refuse two words whose order is known, in the other order.
+
+    Raises:
+        InputError: the first one is known to pass, such as "yes" and "no".
+    """
+    if len(words) == 2 and pair_of(words[0]) and pair_of(words[0]) == pair_of(words[1]):
+        first, last = map(value_in_pair, words)
+        if (first or 0) > (last or 0):
+            raise InputError(
+                f"{words[0]!r} is better than {words[1]!r}: name the better one last in order=."
+                f" If the judge has to find {words[0]!r}, pass find={words[0]!r}."
+            )
+
+
+def _answers_named(words: Words) -> frozenset[str]:
+    """Return the names of points, in lower case."""
+    listed_words = words.values() if isinstance(words, Mapping) else [words]
+    return frozenset(str(word).strip().lower() for named in listed_words for word in named)
 
 
 def _scale_between(ends: Ends) -> Scale:

@@ -94,7 +94,9 @@ def page_of(result: "Measurement") -> str:
         f"<h1>What a judge may rate</h1><p>{escape(result.headline)}</p>{result._repr_html_()}"
         f"{groups}{notes}"
         f"<h2>Largest disagreements</h2><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{gaps}</tbody></table></html>\n"
+        f"<tbody>{gaps}</tbody></table>"
+        f"<details><summary>All numbers and cautions</summary><pre>{escape(str(result))}</pre>"
+        "</details></html>\n"
     )
 
 
@@ -102,7 +104,7 @@ _STYLE = (
     ":root{color-scheme:light dark}body{font:16px/1.5 sans-serif;margin:2rem auto;padding:0 1rem;"
     "max-width:72rem}table{border-collapse:collapse}th,td{padding:.4rem .8rem;text-align:left;"
     "vertical-align:top;border-bottom:1px solid #8884}svg{max-width:100%;height:auto}"
-    "svg text{fill:currentColor}"
+    "svg text{fill:currentColor}pre{white-space:pre-wrap}"
 )
 
 

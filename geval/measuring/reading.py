@@ -30,6 +30,7 @@ from geval.files.limits import file_limits
 from geval.files.mapping import TARGETS, is_native, plain_names, problems_of
 from geval.files.preview import Preview
 from geval.files.questions import UploadAnswer, UploadQuestion
+from geval.files.rater_names import is_mean
 from geval.files.readers import InputFile
 from geval.files.rows import (
     Columns,
@@ -133,6 +134,7 @@ def rows_of(
     unused: Unused | None = None,
     by_column: bool = False,
     unknown: UnknownWords | None = None,
+    answers: frozenset[str] = frozenset(),
 ) -> Iterator[Row]:
     """Return the rows of files; repeated rows are left out.
 
@@ -142,6 +144,7 @@ def rows_of(
         unknown: gets the words that are no ratings, and how many ratings there are.
         ask: answers open questions about a file, if it can.
         by_column: in place of ratings and scores, a single plain table gives series of them.
+        answers: the names of points of all scales, in lower case.
 
     Raises:
         QuestionError: the meaning of a column must be given.
@@ -149,6 +152,7 @@ def rows_of(
     """
     errors = FileErrors(most=SHOWN_ERRORS, field_limit=file_limits().field_bytes)
     defaults = FileDefaults(
+        answers=answers,
         judge=naming.judge[0] if len(naming.judge) == 1 else UNNAMED_JUDGE,
         criterion=naming.criterion,
         annotator=UNNAMED_RATER,
@@ -202,20 +206,34 @@ def criterion_named(files: Sequence[InputFile], naming: Naming) -> str:
 
 
 def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
-    """Return the other columns of numbers in tables with a column for each judge, where judges are
-    named: the named one may be the best of them."""
+    """Return the other columns of numbers on a named judge's scale in tables with a column for each
+    judge, where judges are named: the named one may be the best of them."""
     if not naming.judge:
         return set()
     named = {*naming.human, *naming.judge, *naming.columns, naming.criterion}
-    return {
-        column.name
-        for file in files
-        if naming.judge[0] in column_names(file)
-        for column in preview_apart(file.path, file.name, sheet=file.sheet).columns
-        if column.name not in named
-        and (not column.guess or column.guess.startswith(("score", "rating", "judge")))
-        and ColumnContent(column.name, column.values).may_be_scores
-    }
+    others: set[str] = set()
+    for file in files:
+        if naming.judge[0] not in column_names(file):
+            continue
+        columns = preview_apart(file.path, file.name, sheet=file.sheet).columns
+        contents = [ColumnContent(column.name, column.values) for column in columns]
+        scale = [
+            number
+            for content in contents
+            if content.name in {*naming.human, *naming.judge}
+            for number in content.numbers
+        ]
+        others |= {
+            column.name
+            for column, content in zip(columns, contents, strict=True)
+            if column.name not in named
+            and not is_mean(column.name)
+            and (not column.guess or column.guess.startswith(("score", "rating", "judge")))
+            and content.may_be_scores
+            and min(scale, default=1) <= min(content.numbers)
+            and max(content.numbers) <= max(scale, default=0)
+        }
+    return others
 
 
 def values_by_document(
@@ -346,10 +364,14 @@ def _is_filled_in(problem: str) -> bool:
 
 
 def _unnamed_documents(columns: Mapping[str, str]) -> str:
-    """Return a message for rows with a source text, but neither a document's name nor an output: a
-    source identifies only the document of an output."""
-    if {"doc_id", "output"} & {*map(base_of, columns.values())}:
+    """Return a message for rows that name no document and have no output: with a source text, which
+    identifies only the document of an output, or with one rating by a named rater."""
+    targets = [*map(base_of, columns.values())]
+    if {"doc_id", "output"} & {*targets}:
         return ""
+    rated = sum(target in ("ratings", "scores", "score") for target in targets)
+    if rated == 1 and {"annotator", "judge", RATERS} & {*targets} and "source" not in targets:
+        return "Rows name no document. Pass document= with the column that names what was rated."
     return next(
         (
             f"Rows name no document and have no output. Pass document={name!r} to take rows with"
@@ -386,6 +408,12 @@ def _guess(preview: Preview) -> dict[str, str]:
     """Guess the meanings of columns. Next to ratings and scores, too, a column may state a
     document's session, which on a site comes from the output."""
     guess = preview.guess
+    if guess and "output" not in {*map(base_of, guess.values())} and "doc_id" not in guess.values():
+        # A text on its own is what was rated.
+        guess = {
+            name: "output" if of == "source" and name.strip().lower() == "text" else of
+            for name, of in guess.items()
+        }
     for target in (SESSION, GROUP):
         if guess and target not in guess.values():
             columns = plain_names([column.name for column in preview.columns])

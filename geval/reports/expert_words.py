@@ -43,7 +43,7 @@ def labels_needed(evidence: LabelEvidence) -> str:
 
 def expert_reading(evidence: LabelEvidence, judge: str) -> str:
     """Return why a judge has its verdict, in a sentence or two."""
-    passing, reason = evidence.passing, expert_caution(evidence)
+    passing, reason = evidence.passing, expert_caution(evidence, is_alone=False)
     if evidence.is_constant or any(side.figure.estimate.value is None for side in evidence.sides):
         return reason
     if passing is None:
@@ -92,9 +92,13 @@ def _required(evidence: LabelEvidence) -> str:
     return f"At least {leasts[0]} of the {kinds[0]} and {leasts[1]} of the {kinds[1]}"
 
 
-def expert_caution(evidence: LabelEvidence) -> str:
+def expert_caution(evidence: LabelEvidence, *, is_alone: bool = True) -> str:
     """Return what qualifies the verdict and what to do about it, or why the expert goes on; empty
-    where nothing does."""
+    where nothing does.
+
+    Args:
+        is_alone: whether nothing else states what the judge does beside raters.
+    """
     passing, verdict = evidence.passing, evidence.verdict
     if verdict in (Verdict.AGREES, Verdict.STANDS_IN):
         return ""
@@ -126,7 +130,7 @@ def expert_caution(evidence: LabelEvidence) -> str:
         who, beside = "the expert", ""
         if evidence.is_by_people:
             who, beside = "people", f"{_beside_raters(evidence)}. "
-        return beside + _spot_check(passing, shown_kinds[0], who) + instead
+        return beside * is_alone + _spot_check(passing, shown_kinds[0], who) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
     by_chance = [side.kind for side in evidence.sides if not side.beats_chance]

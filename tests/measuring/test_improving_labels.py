@@ -64,7 +64,7 @@ def test_another_judge_is_proven_by_kappa(improve: Any) -> None:
 
 def kappa(rows: list[dict[str, Any]], judge: str) -> float:
     people, given = ([float(KINDS.index(row[name])) for row in rows] for name in ("expert", judge))
-    return plain_definitions.kappa(people, given, "none")
+    return plain_definitions.label_kappa(people, given)
 
 
 def test_nothing_is_proven_of_a_judge_that_is_as_good(improve: Any) -> None:

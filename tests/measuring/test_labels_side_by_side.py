@@ -212,3 +212,22 @@ def test_a_column_of_names_without_a_name_breaks_nothing() -> None:
     ]
 
     assert geval.measure(rows).criteria[0].outputs == 120
+
+
+def test_ratings_in_rows_need_the_name_of_what_was_rated(tmp_path: Path) -> None:
+    path = one_label_per_row(tmp_path / "rows.csv", "rater", "rating", ["ann", "bob", "gpt-4o"])
+    path.write_text(path.read_text().replace("id,", "ticket,", 1))
+
+    with pytest.raises(QuestionError, match="Pass document= with the column"):
+        geval.measure(path, judge="gpt-4o")
+
+    assert geval.measure(path, judge="gpt-4o", document="ticket").criteria[0].outputs == 120
+
+
+def test_a_text_on_its_own_is_what_was_rated() -> None:
+    rows = [
+        {"text": f"Text {n} of those that were rated.", "human": human, "judge": judge}
+        for n, (human, judge) in enumerate(zip(PEOPLE, JUDGE, strict=True))
+    ]
+
+    assert geval.measure(rows).criteria[0].outputs == 120

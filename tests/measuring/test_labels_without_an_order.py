@@ -67,7 +67,7 @@ def test_labels_are_recognised_and_compared() -> None:
     places = {name: at for at, name in enumerate(result.labels)}
     assert figures.counts[places["billing"]][places["shipping"]] == 10
     text = str(measured)
-    assert "If they have one: order=[" in text
+    assert "If they have one, name them, from the lowest to the highest: order=[…]" in text
     assert "kappa 0.85" in text
 
 
@@ -260,7 +260,7 @@ def test_two_values_are_asked_for_the_pass_and_are_pass_or_fail_once_it_is_named
 
     notes, ordered = geval.measure(rows).notes, geval.measure(rows, order=order)
 
-    assert any("is a pass, name it last: order=[" in note for note in notes)
+    assert any("is a pass, name them, the pass last: order=[…]" in note for note in notes)
     (criterion,) = ordered.criteria
     assert criterion.pass_fail is not None
     assert criterion.pass_fail.fails == sum(row["human"] == words[1] for row in rows) == 30
@@ -286,7 +286,31 @@ def test_words_with_an_order_are_named_in_the_error() -> None:
     with pytest.raises(InputError) as caught:
         geval.measure(rows)
 
-    assert '(--order good,bad). If not, name all: labels=["good", "bad"]' in str(caught.value)
+    assert "If good and bad have an order, name them, the pass last: order=[…]" in str(caught.value)
+
+
+@pytest.mark.parametrize("order", [["pass", "fail"], ["Yes", "no"], {"overall": ["true", "false"]}])
+def test_an_order_that_is_known_to_be_the_other_way_is_refused(order: Any) -> None:
+    with pytest.raises(InputError, match="name the better one last"):
+        geval.measure([{"human": "pass", "judge": "fail"}] * 60, order=order)
+
+
+@pytest.mark.parametrize("word", ["none", "Null", "n.a."])
+def test_a_word_for_nothing_is_a_label_where_it_is_named(word: str) -> None:
+    rows = [
+        {
+            "id": n,
+            "human": ("refund", "billing", word)[n % 3],
+            "judge": ("refund", "billing")[n % 3 > 0],
+        }
+        for n in range(90)
+    ]
+
+    unnamed, named = geval.measure(rows), geval.measure(rows, labels=["refund", "billing", word])
+
+    assert (unnamed.criteria[0].outputs, named.criteria[0].outputs) == (60, 90)
+    assert f"“{word}” in table (30 rows)" in [str(each) for each in unnamed.unused]
+    assert named.criteria[0].accuracy == pytest.approx(2 / 3)
 
 
 def test_a_judge_that_always_gives_the_same_label_is_measured() -> None:

@@ -442,14 +442,14 @@ def test_an_answer_that_no_criterion_has_is_an_error(find: str) -> None:
     if not find:
         assert geval.measure(rows, find=find).criteria[0].sensitivity == 0.7
         return
-    with pytest.raises(InputError, match=r"0, 1, Yes, No"):
+    with pytest.raises(InputError, match="0, 1, Yes and No"):
         geval.measure(rows, find=find)
 
 
 def test_no_answer_is_to_be_found_on_a_scale() -> None:
     rows = [{"id": f"q{n}", "human": 1 + n % 5, "judge": 1 + n % 4} for n in range(40)]
 
-    with pytest.raises(InputError, match="none is pass or fail"):
+    with pytest.raises(InputError, match="no criterion is pass or fail"):
         geval.measure(rows, find="1")
 
 

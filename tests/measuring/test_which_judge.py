@@ -234,3 +234,19 @@ def test_the_best_judges_interval_counts_documents_of_one_output() -> None:
     assert chosen is not None
     # It was chosen from two, which lowers this end a little.
     assert 0 < own[0] - chosen[0] < 0.5 * (own[1] - own[0])
+
+
+@pytest.mark.parametrize(
+    ("more", "compared"), [({"cost": 0.1, "mean": 3}, 1), ({"latency": 200}, 1), ({"other": 2}, 2)]
+)
+def test_columns_off_the_judges_scale_are_no_judges(more: dict[str, float], compared: int) -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        {"id": number, "human": int(rng.integers(1, 6)), "judge": int(rng.integers(1, 6))}
+        | {name: value * (1 + number % 2) for name, value in more.items()}
+        for number in range(90)
+    ]
+
+    result = geval.measure(rows, human="human", judge="judge")
+
+    assert result.report.criteria[0].compared == compared

@@ -139,6 +139,12 @@ def kappa(first: Row, second: Row) -> float:
     return 1 - seen / fmean((a - b) ** 2 for a in first for b in second)
 
 
+def label_kappa(first: Row, second: Row) -> float:
+    """Without an order: every two labels differ alike."""
+    seen = fmean(a != b for a, b in zip(first, second, strict=True))
+    return 1 - seen / fmean(a != b for a in first for b in second)
+
+
 def holm(p: Row) -> list[float]:
     order = sorted(range(len(p)), key=lambda at: p[at])
     found = [0.0] * len(p)

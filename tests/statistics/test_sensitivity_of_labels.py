@@ -37,7 +37,7 @@ def test_values_are_shares_of_labels_that_stay_and_kappa() -> None:
     assert by_name["padded"].outputs == N - 1
     assert by_name[REPEATED].value == pytest.approx((first == second).mean())
     assert by_name[REPEATED].p is None
-    kappa = plain_definitions.kappa(first.tolist(), second.tolist(), "none")
+    kappa = plain_definitions.label_kappa(first.tolist(), second.tolist())
     assert by_name[NOISE].value == pytest.approx(kappa)
 
 
