@@ -112,6 +112,17 @@ def test_where_people_pass_nearly_all_nothing_is_said() -> None:
     assert "it takes 10 outputs" in found.sensitivity.estimate.reason
 
 
+@pytest.mark.parametrize(("systems", "has_interval"), [(1, True), (4, False)])
+def test_the_gap_of_pass_rates_has_an_interval_where_the_accuracy_has(
+    systems: int, has_interval: bool
+) -> None:
+    passing = of_pairs([(1, 1), (0, 0), (1, 0), (0, 0), (1, 1)] * 8, systems)
+
+    for share in (passing.accuracy, passing.rate_error):
+        assert (share.interval.low is not None) == has_interval
+    assert passing.rate_error.interval.reason == passing.accuracy.interval.reason
+
+
 def rated(fails: float, labels: int, found: float, kept: float, seed: int) -> SystemRate:
     """Of 2,000 judged outputs of one system, some of which people labelled."""
     rng = np.random.default_rng(seed)
