@@ -3,12 +3,16 @@ certainty."""
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement, refuse_other
 from geval.reports.pairs import Pair, labels_of_pair, pair_on
-from geval.reports.report import CriterionResult
+from geval.reports.report import LEFT_OUT, CriterionResult
+from geval.reports.verdicts.analysis import at_worst
+from geval.statistics.arrays import complete
 from geval.statistics.correlation import Coefficient, coefficient_of
-from geval.statistics.jackknife import difference_interval
+from geval.statistics.jackknife import difference_interval, no_interval
 from geval.statistics.paired_labels import PairedLabels
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import SIGNIFICANCE
@@ -60,7 +64,7 @@ class Comparison:
                 f"{self.criterion}: {shown}. Accuracy, {self.first} less {self.second}:"
                 f" {signed(self.difference)}{ends}; only {self.first} is right on"
                 f" {counts.only_first} of {counts.outputs}, only {self.second} on"
-                f" {counts.only_second}."
+                f" {counts.only_second}.{self.reason and f' {self.reason}.'}"
             )
         return (
             f"{self.criterion}: {shown}. {self.first} less {self.second}: {signed(self.difference)}"
@@ -118,11 +122,13 @@ def compare(
 def _of_labels(
     criterion: str, judges: tuple[str, str], labels: PairedLabels, documents: int
 ) -> Comparison:
-    ends = labels.interval.ends
+    ends, reason = labels.interval.ends, labels.interval.reason
+    if labels.left_out:
+        better = judges[0] if labels.difference > 0 else judges[1]
+        reason = LEFT_OUT.format(labels.outputs, labels.outputs + labels.left_out, better)
     return Comparison(
-        criterion, *judges, labels.difference, ends, None, None, documents,
-        labels.interval.reason, labels,
-    )  # fmt: skip
+        criterion, *judges, labels.difference, ends, None, None, documents, reason, labels
+    )
 
 
 def _over_outputs(
@@ -138,10 +144,29 @@ def _over_outputs(
         reason = "people or a judge gave every output the same score"
         return Comparison(criterion, *judges, None, None, None, None, 0, reason)
     interval = difference_interval(pair.outputs, first, second, coefficient, "dataset")
+    difference, reason = values[0] - values[1], interval.reason
+    if interval.leaves_out_zero and not _holds_at_worst(pair, coefficient, difference):
+        better = int(difference < 0)
+        rated = int((~np.isnan(pair.whole[0] + pair.whole[2 - better])).sum())
+        reason = LEFT_OUT.format(len(pair.outputs), rated, judges[better])
+        interval = no_interval(reason)
     return Comparison(
-        criterion, *judges, values[0] - values[1], interval.ends, None, None, len(pair.outputs),
-        interval.reason, is_over_outputs=True,
+        criterion, *judges, difference, interval.ends, None, None, len(pair.outputs),
+        reason, is_over_outputs=True,
     )  # fmt: skip
+
+
+def _holds_at_worst(pair: Pair, coefficient: Coefficient, difference: float) -> bool:
+    """Return whether the better judge is so, too, with the worst scores where it has none."""
+    human, *judges = pair.whole
+    better, other = judges if difference > 0 else judges[::-1]
+    counting = np.where(np.isnan(other), np.nan, human)
+    if not np.isnan(better[~np.isnan(counting)]).any():
+        return True
+    worst, _ = at_worst(pair.units, counting, better)
+    outputs, (rated, own, others) = complete(pair.units, counting, worst, other)
+    sides = ((rated, own), (rated, others))
+    return (difference_interval(outputs, *sides, coefficient, "dataset").low or 0) > 0
 
 
 def _compared(result: CriterionResult, first: str, second: str) -> Comparison:

@@ -23,7 +23,8 @@ from geval.texts.subjects import CriterionLike
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two judges on one criterion, on the outputs that both scored and people rated. In `first_on`
-    and `second_on` scores on another scale are mapped to the criterion's by rank."""
+    and `second_on` scores on another scale are mapped to the criterion's by rank. `units` are all
+    outputs, and `whole` people's ratings and the mapped scores of each, NaN where there is none."""
 
     criterion: CriterionLike
     outputs: Outputs
@@ -34,6 +35,8 @@ class Pair:
     first_on: FloatArray
     second_on: FloatArray
     agrees: IntArray
+    units: Outputs
+    whole: tuple[FloatArray, FloatArray, FloatArray]
 
 
 def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int) -> Pair | None:
@@ -42,29 +45,49 @@ def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int)
     a, b = scores
     if a is None or b is None:
         return None
+    units, everyone, own = data.units_on(criterion.pk), human, (a, b)
     indexes = np.flatnonzero(~np.isnan(human + a + b))
     if not len(indexes):
         return None
-    outputs, (human, a, b) = complete(data.units_on(criterion.pk), human, a, b)
+    outputs, (human, a, b) = complete(units, human, a, b)
     scale = criterion.scale
-    first_on, second_on = (
-        equipercentile(side, human, outputs.weight)(side) if is_elsewhere(side, scale) else side
-        for side in (a, b)
-    )
-    agrees = who_agrees(human, first_on, second_on, unit_of(scale))
-    return Pair(criterion, outputs, indexes, human, a, b, first_on, second_on, agrees)
+    on, whole = [], [everyone]
+    for side, of_all in zip((a, b), own, strict=True):
+        elsewhere = is_elsewhere(side, scale)
+        mapped = equipercentile(side, human, outputs.weight) if elsewhere else None
+        on.append(side if mapped is None else mapped(side))
+        whole.append(of_all if mapped is None else mapped(of_all))
+    agrees = who_agrees(human, on[0], on[1], unit_of(scale))
+    return Pair(
+        criterion, outputs, indexes, human, a, b, on[0], on[1], agrees, units,
+        (whole[0], whole[1], whole[2]),
+    )  # fmt: skip
 
 
 def labels_of_pair(pair: Pair) -> PairedLabels | None:
     """Return whose labels are people's more often, on pass or fail and on labels; None elsewhere. A
-    score of half of the scale or more passes."""
-    scale, sides = pair.criterion.scale, [pair.human, pair.first_on, pair.second_on]
+    score of half of the scale or more passes. The judge that is ahead has to be so, too, where what
+    it did not score counts as wrong."""
+    scale = pair.criterion.scale
+    human, *judges = pair.whole
     if scale.is_ordered:
         if len(scale.points) != 2:
             return None
         middle = sum(scale.points) / 2
-        sides = [(side >= middle).astype(float) for side in sides]
-    return paired_labels(pair.outputs, *sides)
+        human, *judges = (np.where(np.isnan(side), np.nan, side >= middle) for side in pair.whole)
+    at = pair.at
+    labels = paired_labels(pair.outputs, human[at], judges[0][at], judges[1][at])
+    if not labels.ahead:
+        return labels
+    # NaN is nobody's label, so that what the better judge left out is wrong.
+    other = judges[2 - labels.ahead]
+    among = ~np.isnan(human + other)
+    sides = [side[among] for side in (human, *judges)]
+    if among.sum() == len(at):
+        return labels
+    worst = paired_labels(pair.units.part(among), sides[0], sides[1], sides[2])
+    left_out = int(among.sum()) - len(at)
+    return labels if worst.ahead == labels.ahead else replace(labels, left_out=left_out)
 
 
 def unit_of(scale: Scale) -> float:

@@ -26,7 +26,9 @@ HALVINGS = 40
 @dataclass(frozen=True)
 class PairedLabels:
     """How many outputs both judges, only one, and neither labels as people do; `difference` is the
-    first judge's accuracy less the second's, with its 95 % interval over documents."""
+    first judge's accuracy less the second's, with its 95 % interval over documents. `left_out`
+    outputs with a label of people and the other judge would change who is ahead if the judge that
+    is had them wrong."""
 
     both: int
     only_first: int
@@ -34,6 +36,7 @@ class PairedLabels:
     neither: int
     difference: float
     interval: Interval
+    left_out: int = 0
 
     @property
     def outputs(self) -> int:
@@ -42,7 +45,7 @@ class PairedLabels:
     @property
     def ahead(self) -> int:
         """The judge that is shown to be right more often: 1 or 2, 0 for neither."""
-        if not self.interval.leaves_out_zero:
+        if not self.interval.leaves_out_zero or self.left_out:
             return 0
         return 1 if self.difference > 0 else 2
 

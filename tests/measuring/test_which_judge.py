@@ -175,6 +175,28 @@ def test_too_few_outputs_for_an_interval_are_counted(
     assert row.missing_outputs == missing
 
 
+@pytest.mark.parametrize("kind", ["pass or fail", "labels", "one output a document"])
+@pytest.mark.parametrize("scored", [100, 200])
+def test_a_judge_that_left_half_out_is_not_better_on_the_other(kind: str, scored: int) -> None:
+    rng = np.random.default_rng(1)
+    answers = {"pass or fail": ["fail", "pass"], "labels": ["bug", "praise", "refund"]}
+    points = answers.get(kind, [1, 2, 3, 4, 5])
+
+    def given(truth: int, right: float) -> object:
+        return points[truth if rng.random() < right else (truth + 1) % len(points)]
+
+    rows = [
+        {"id": n, "human": points[truth], "b": given(truth, 0.5)}
+        | ({"a": given(truth, 0.99)} if n < scored else {"a": None})
+        for n, truth in enumerate(rng.integers(0, len(points), 200).tolist())
+    ]
+
+    (compared,) = geval.compare(geval.measure(rows, human="human", judge=["a", "b"]), "a", "b")
+
+    assert compared.better == ("a" if scored == 200 else "")
+    assert ("100 of 200 rated outputs have scores of a" in str(compared)) == (scored == 100)
+
+
 @pytest.mark.parametrize(
     ("naming", "criteria", "judges"),
     [
