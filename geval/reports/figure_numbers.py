@@ -67,9 +67,10 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
     human, scores = subject.human, subject.scores(judge)
     options, analysis = subject.result.options, judge.analysis
     compared = ~np.isnan(human) & ~np.isnan(scores)
-    interval = judge.intervals[options.coefficient]
-    shown_interval = in_brackets(subject.result.interval_of(judge))
-    correlation = f"{shown(judge.shown(options))} {shown_interval}".rstrip()
+    interval = subject.result.interval_of(judge)
+    correlation = f"{shown(judge.shown(options))} {in_brackets(interval)}".rstrip()
+    if options.level != "summary":
+        interval = judge.intervals[options.coefficient]
     value = f"{SYMBOLS[options.coefficient]} {correlation}"
     half_width = None if interval.width is None else interval.width / 2
     if analysis.passing:
