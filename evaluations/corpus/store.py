@@ -238,7 +238,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
         # including their errors.
         errors = FileErrors(most=load.errors.most, field_limit=load.errors.field_limit)
         errors.left_out = load.errors.left_out
-        with closing(_rows_of(file, errors, about)) as rows:
+        with closing(_rows_of(file, errors, load, about)) as rows:
             first = next(rows, None)
             if first is None and not errors.total and is_useless(errors.unused):
                 errors.add(file.name, 0, "", NOTHING_READ)
@@ -253,17 +253,22 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
         load.errors.extend(errors.listed, errors.total)
         load.errors.unused.extend(errors.unused.rows)
     for file in held_back:
-        load.stage_all(file.name, _rows_of(file, load.errors, about))
+        load.stage_all(file.name, _rows_of(file, load.errors, load, about))
     load.stage_repeats()
 
 
-def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generator[Row, None, None]:
+def _rows_of(
+    file: InputFile, errors: FileErrors, load: RowStager, about: LoadOptions
+) -> Generator[Row, None, None]:
     defaults = FileDefaults(
         about.judge,
         about.criterion,
         stem_of(file.name) or "system",
         about.annotator,
         about.rate,
+        answers=frozenset(
+            label.lower() for scale in load.scales.values() for label in scale.labels
+        ),
     )
     return read_apart(file, errors, defaults=defaults)
 
