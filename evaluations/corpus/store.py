@@ -45,7 +45,7 @@ from geval.files.rows import (
     Row,
 )
 from geval.files.unused import NOTHING_READ, is_useless
-from geval.statistics.scales import short
+from geval.statistics.scales import names_of_points, short
 from geval.texts.sentences import shortened
 from geval_site.sql import fetch_row, fetch_rows
 
@@ -266,9 +266,7 @@ def _rows_of(
         stem_of(file.name) or "system",
         about.annotator,
         about.rate,
-        answers=frozenset(
-            label.lower() for scale in load.scales.values() for label in scale.labels
-        ),
+        answers=names_of_points(load.scales.values()),
     )
     return read_apart(file, errors, defaults=defaults)
 

@@ -9,7 +9,7 @@ on a scale that ends there. "1.000" is 1, or an error beside whole numbers above
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -83,10 +83,10 @@ WORDS_OF_SCALES = frozenset(
 )
 
 
-def remedy_of_words(words: Sequence[str]) -> str:
-    """Return how to name words with an order, which only a person knows: `the pass last:
-    order=[…] (--order A,B,…)`."""
-    end = "the pass last" if len(words) == 2 else "from the lowest to the highest"
+def remedy_of_words(count: int) -> str:
+    """Return how to name so many words with an order, which only a person knows: `name them, the
+    pass last: order=[…] (--order A,B,…)`."""
+    end = "the pass last" if count == 2 else "from the lowest to the highest"
     return f"name them, {end}: order=[…] (--order A,B,…)"
 
 
@@ -131,7 +131,7 @@ class UnknownWords:
         words = self._names_of(max(unread, key=self._unread.__getitem__))
         these = listed(words) if len(words) <= MOST_LABELS else "These words"
         return (
-            f"If {these} have an order, {remedy_of_words(words)}. If not: labels=[…] (--labels"
+            f"If {these} have an order, {remedy_of_words(len(words))}. If not: labels=[…] (--labels"
             " A,B,…)."
         )
 

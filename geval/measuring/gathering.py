@@ -48,7 +48,6 @@ from geval.statistics.scales import (
     Scale,
     ScaleGuess,
     parted_guess,
-    short,
     usual_scale_for,
 )
 from geval.statistics.shares import ShareEstimate
@@ -382,13 +381,13 @@ class Gatherer:
                 ask = "one of them is a pass" if len(labels) == 2 else "they have one"
                 yield (
                     f"Words on {self.criteria[criterion]} are labels without an order:"
-                    f" {listed(labels)}. If {ask}, {remedy_of_words(labels)}."
+                    f" {listed(labels)}. If {ask}, {remedy_of_words(len(labels))}."
                 )
             elif criterion in self.ratings and criterion not in stated:
                 yield from note_on_two_values(
                     self.criteria[criterion],
                     self.ratings[criterion].seen,
-                    lambda *points: remedy_of_words([*map(short, points)]),
+                    lambda *points: remedy_of_words(len(points)),
                 )
         yield from self.words
         for kind, names in (

@@ -45,7 +45,14 @@ from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.expert_bar import ExpertBar, bar_of
-from geval.statistics.scales import Scale, pair_of, scale_of_words, short, value_in_pair
+from geval.statistics.scales import (
+    Scale,
+    names_of_points,
+    pair_of,
+    scale_of_words,
+    short,
+    value_in_pair,
+)
 from geval.statistics.scales import scale_of as scale_by
 from geval.texts.sentences import listed
 
@@ -219,8 +226,9 @@ def read_source(
         fields: of which documents have values.
         rubrics: names that are criteria, too.
     """
-    scale_of, unused, unknown = _scale_of(scale, labels, order), Unused(), UnknownWords()
-    answers = _answers_named(labels) | _answers_named(order)
+    by_words = _words_of(labels, is_ordered=False), _words_of(order, is_ordered=True)
+    scale_of, unused, unknown = _scale_of(scale, by_words), Unused(), UnknownWords()
+    answers = names_of_points(each for named in by_words for each in named.values())
     with input_files(source, sheet=sheet) as files:
 
         def read() -> list[Row]:
@@ -511,14 +519,16 @@ def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
 
 
 def _scale_of(
-    scale_ends: Ends | Mapping[str, Ends] | None, labels: Words = (), order: Words = ()
+    scale_ends: Ends | Mapping[str, Ends] | None, by_words: Sequence[Mapping[str, Scale]] = ()
 ) -> Callable[[str], Scale | None]:
     """Return a function from a criterion's name to its scale, given for all or by criterion.
+
+    Args:
+        by_words: the scales of labels, and of words with an order, as `_words_of` returns them.
 
     Raises:
         InputError: a scale is invalid.
     """
-    by_words = [_words_of(labels, is_ordered=False), _words_of(order, is_ordered=True)]
     if any(by_words):
         by_ends = _scale_of(scale_ends)
 
@@ -564,12 +574,6 @@ def _refuse_passes_first(words: Sequence[str]) -> None:
                 f"{words[0]!r} is better than {words[1]!r}: name the better one last in order=."
                 f" If the judge has to find {words[0]!r}, pass find={words[0]!r}."
             )
-
-
-def _answers_named(words: Words) -> frozenset[str]:
-    """Return the names of points, in lower case."""
-    listed_words = words.values() if isinstance(words, Mapping) else [words]
-    return frozenset(str(word).strip().lower() for named in listed_words for word in named)
 
 
 def _scale_between(ends: Ends) -> Scale:

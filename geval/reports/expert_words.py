@@ -127,10 +127,9 @@ def expert_caution(evidence: LabelEvidence, *, is_alone: bool = True) -> str:
         instead = "".join(
             f" Or label {thin(more)} more {_PLURALS[kind]}." for more, kind in evidence.more
         )
-        who, beside = "the expert", ""
-        if evidence.is_by_people:
-            who, beside = "people", f"{_beside_raters(evidence)}. "
-        return beside * is_alone + _spot_check(passing, shown_kinds[0], who) + instead
+        who = "people" if evidence.is_by_people else "the expert"
+        beside = f"{_beside_raters(evidence)}. " if evidence.is_by_people and is_alone else ""
+        return beside + _spot_check(passing, shown_kinds[0], who) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
     by_chance = [side.kind for side in evidence.sides if not side.beats_chance]

@@ -82,11 +82,10 @@ def labels_of_pair(pair: Pair) -> PairedLabels | None:
     # NaN is nobody's label, so that what the better judge left out is wrong.
     other = judges[2 - labels.ahead]
     among = ~np.isnan(human + other)
-    sides = [side[among] for side in (human, *judges)]
-    if among.sum() == len(at):
-        return labels
-    worst = paired_labels(pair.units.part(among), sides[0], sides[1], sides[2])
     left_out = int(among.sum()) - len(at)
+    if not left_out:
+        return labels
+    worst = paired_labels(pair.units.part(among), human[among], judges[0][among], judges[1][among])
     return labels if worst.ahead == labels.ahead else replace(labels, left_out=left_out)
 
 

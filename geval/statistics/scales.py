@@ -179,6 +179,11 @@ class Scale:
         return next((point for point in self.points if abs(point - value) < 1e-9), None)
 
 
+def names_of_points(scales: Iterable[Scale]) -> frozenset[str]:
+    """Return the names of all points, in lower case."""
+    return frozenset(label.lower() for scale in scales for label in scale.labels)
+
+
 def parsed_scale(written: str) -> Scale:
     """Parse a scale as people write it: "1-5", "0 to 1 step 0.5".
 

@@ -196,16 +196,16 @@ def test_words_that_a_criterion_of_labels_does_not_have_are_errors(
 
 def test_a_label_may_be_a_word_for_no_rating(labelled: Project, tmp_path: Path) -> None:
     labelled.criteria.create(
-        name="fault", scale_min=0, scale_max=1, scale_labels={"0": "none", "1": "tone"},
+        name="defect", scale_min=0, scale_max=1, scale_labels={"0": "none", "1": "tone"},
         is_ordered=False,
     )  # fmt: skip
     path = tmp_path / "more.jsonl"
-    row = {"doc_id": "billing 1", "system_id": "bot", "criterion": "fault", "annotator": "bob"}
+    row = {"doc_id": "billing 1", "system_id": "bot", "criterion": "defect", "annotator": "bob"}
     path.write_text(json.dumps(row | {"score": "None"}) + "\n")
 
     load_files(labelled, [InputFile(path, path.name)])
 
-    assert Rating.objects.get(criterion__name="fault").score == 0
+    assert Rating.objects.get(criterion__name="defect").score == 0
 
 
 @pytest.mark.parametrize(

@@ -188,17 +188,17 @@ def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
 
 def bins(judge: FloatArray, human: FloatArray) -> list[ReliabilityBin]:
     outputs = Outputs.full(len(judge), 1)
-    return [one for one, _interval in reliability_intervals(outputs, judge, human)]
+    return [each for each, _interval in reliability_intervals(outputs, judge, human)]
 
 
 @pytest.mark.parametrize("scores", [[1.0] * 5 + [2.0] * 2, [1, 2, 3, 4, 5] * 4, [4.0] * 60 + [5.0]])
 def test_a_judge_with_few_values_has_a_bin_for_each(scores: list[float]) -> None:
     given = np.array(scores, dtype=float)
 
-    found = bins(given, given)
+    filled = bins(given, given)
 
-    assert [one.score for one in found] == sorted(set(scores))
-    assert [one.outputs for one in found] == [scores.count(one) for one in sorted(set(scores))]
+    assert [each.score for each in filled] == sorted(set(scores))
+    assert [each.outputs for each in filled] == [scores.count(each) for each in sorted(set(scores))]
 
 
 def test_the_highest_score_that_many_have_is_not_put_with_lower_ones() -> None:
@@ -214,11 +214,11 @@ def test_reliability_bins_hold_every_output_once(seed: int) -> None:
         some_table(seed + 1, (50,), missing=0),
     )
 
-    found = bins(judge, human)
+    filled = bins(judge, human)
 
-    assert sum(one.outputs for one in found) == 50
-    assert sum(one.rating * one.outputs for one in found) == pytest.approx(human.sum())
-    assert [one.score for one in found] == sorted(one.score for one in found)
+    assert sum(each.outputs for each in filled) == 50
+    assert sum(each.rating * each.outputs for each in filled) == pytest.approx(human.sum())
+    assert [each.score for each in filled] == sorted(each.score for each in filled)
 
 
 def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:

@@ -33,8 +33,8 @@ def scores(project: Project, load: Callable[..., object]) -> list[Score]:
 def read(project: Project) -> dict[int, dict[float, float]]:
     judge, criterion = project.judges.get(), project.criteria.get()
     data = load_data(project, [judge], [criterion])
-    found = distributions_of(data, criterion, judge)
-    return {int(data.output_ids[at]): dict(shares) for at, shares in found.items()}
+    distributions = distributions_of(data, criterion, judge)
+    return {int(data.output_ids[at]): dict(shares) for at, shares in distributions.items()}
 
 
 @pytest.mark.parametrize(
