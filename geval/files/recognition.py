@@ -55,6 +55,8 @@ IDS = {*NAMES["doc_id"], "doc", "doc_name", "document_name", "docid", "dokument"
 # What identifies an output, and all that a column of a document or an output may be.
 NAMES_OF_OUTPUTS = ("doc_id", "system_id")
 TEXTS_AND_NAMES = {*GROUPS["Document"], *GROUPS["Output"]} - {"metadata"}
+# What may number the scores of a judge, or systems.
+RUNS = ("run", "run_id", "seed", "iteration", "iter")
 # Kinds of tables with a row for each rating and nothing else.
 LONG = ("ratings", "scores of judges")
 # Beside a rater, a column of at least this share of numbers is read as ratings, with errors.
@@ -254,11 +256,13 @@ class _Reading:
 
     def recognition(self) -> Recognition:
         if kind_of(self.guess) in LONG:
+            self._read_repeats()
             self._read_long_ratings()
         else:
             self._read_ids_of_documents()
             self._read_texts()
             self._leave_out_ids_of_others()
+            self._read_repeats()
             self._read_names()
             self._read_criteria()
             self._read_raters()
@@ -274,6 +278,34 @@ class _Reading:
         return Recognition(self.guess, tuple(self.questions), tuple(self.notes))
 
     # Ratings
+
+    def _read_repeats(self) -> None:
+        """Read a column such as `run` as the number of a judge's score, where neither the output
+        nor what people gave it differs between runs; else each run may be a system."""
+        free = (name for name in self._free() if self.plain[name] in RUNS)
+        name = next((name for name in free if self.contents[name].share_of_numbers == 1), "")
+        raters = self._column("annotator") or self._column("judge")
+        keys = self._output_keys(self._column("criterion"), raters)
+        if not name or self._column("repeat") or max(Counter(keys).values(), default=0) < 2:
+            return
+        if score := self._column("score"):
+            people = [
+                (key, value)
+                for key, value in zip(keys, self.contents[score].values, strict=True)
+                if self.guess.get(raters) == "annotator"
+                and self.project_names.kind_of(key[-1]) != NameKind.JUDGE
+            ]
+            is_constant = decides([key for key, _value in people], [value for _, value in people])
+        else:
+            is_constant = all(
+                decides(keys, content.values)
+                for of, content in self.contents.items()
+                if _side_of_labels(of) is False
+            )
+        if is_constant:
+            self._set(name, "repeat")
+        elif score and not self._column("system_id"):
+            self._set(name, "system_id")
 
     def _read_long_ratings(self) -> None:
         """Read one rating per row. Without a column of raters, the user has to say whose they

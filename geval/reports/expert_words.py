@@ -4,7 +4,7 @@ from geval.reports.verdicts.expert import OFF_SCALE, LabelEvidence
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.thresholds import VERDICT_MARGIN
+from geval.statistics.thresholds import SCORED_SHARE, VERDICT_MARGIN
 from geval.statistics.weighted_kappa import KappaEstimate
 from geval.texts.numbers import counted, in_brackets, shown, thin
 from geval.texts.sentences import listed
@@ -113,9 +113,10 @@ def expert_caution(evidence: LabelEvidence, *, is_alone: bool = True) -> str:
         return f"{OFF_SCALE[:1].upper()}{OFF_SCALE[1:]}."
     if verdict != evidence.own_verdict and evidence.filled is not None:
         missing = evidence.evidence.rated - evidence.evidence.outputs
-        how = "wrong" if passing else "the middle rating"
-        unscored = counted(missing, "rated output")
-        return f"Let it score the {unscored} that it left out: counted as {how}, less is shown."
+        left_out = f"Let it score the {counted(missing, 'rated output')} that it left out"
+        if passing is None and evidence.filled.verdict == evidence.own_verdict:
+            return f"{left_out}: to agree as required takes {SCORED_SHARE:.0%} of them."
+        return f"{left_out}: counted as {'wrong' if passing else 'the middle rating'}, less is shown."
     if evidence.is_constant:
         return "It gives every output the same score."
     if verdict == Verdict.TOO_EARLY:

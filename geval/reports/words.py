@@ -21,6 +21,7 @@ from geval.statistics.thresholds import (
     CHECK_WIDTH,
     INTERVAL_DOCUMENTS,
     INTERVAL_GROUPS,
+    SCORED_SHARE,
     VERDICT_ALPHA,
 )
 from geval.texts.numbers import in_brackets, shown, thin, whole_percent
@@ -238,7 +239,12 @@ def what_is_not_shown(evidence: Evidence) -> str:
             return (
                 f"it ranks like a rater; {where} its scores are not shown to be as close as one's"
             )
-    return ""
+    if evidence.filled is None:
+        return ""
+    return (
+        "it ranks and scores like a rater where it gave scores, but standing in takes scores of"
+        f" {whole_percent(SCORED_SHARE)} of the rated outputs"
+    )
 
 
 def _below(evidence: Evidence) -> str:

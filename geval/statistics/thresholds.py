@@ -195,8 +195,8 @@ WITHIN_SYSTEMS = _verdict.threshold(
 )  # fmt: skip
 SCORED_SHARE = _verdict.threshold(
     "SCORED_SHARE", 0.95, "share of the rated outputs",
-    "Below: the verdict is also computed with the best constant for missing scores; the weaker"
-    " counts.",
+    "Below: no judge stands in for raters, and the verdict is also computed with the best constant"
+    " for missing scores; the weaker counts.",
     "A choice: bounds without assumptions would cost half of the verdicts at 2 % lost. A judge"
     " at the border that leaves out its worst twentieth can pass.",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,34 @@ def test_a_gate_may_require_that_answers_repeat(changed: int, outcome: str) -> N
     (certified,) = geval.certify(geval.measure(answers(changed)), ["repeat.agreement.low>=0.75"])
 
     assert str(certified.outcome) == outcome
+
+
+@pytest.mark.parametrize("name", ["run", "seed"])
+@pytest.mark.parametrize("texts", ["alike", "different"])
+def test_runs_are_repeats_where_people_and_outputs_do_not_differ(name: str, texts: str) -> None:
+    rows = answers(20)
+    for row in rows:
+        row[name] = row.pop("repeat")
+        if texts == "different":
+            row["answer"] += f" Written in {row[name]}."
+
+    (criterion,) = geval.measure(rows).criteria
+
+    assert criterion.outputs == (100 if texts == "alike" else 300)
+
+
+@pytest.mark.parametrize("is_of_each_run", [False, True])
+def test_runs_of_a_long_table_are_repeats_unless_people_rated_each(is_of_each_run: bool) -> None:
+    rows = []
+    for number, run in product(range(60), range(2)):
+        rating = 1 + (number + is_of_each_run * run) % 5
+        whose = {"id": number, "run": run}
+        rows += [{**whose, "rater": rater, "score": rating} for rater in ("ann", "bob", "cy")]
+        rows.append({**whose, "rater": "gpt-4o", "score": 1 + (number + run) % 5})
+
+    (criterion,) = geval.measure(rows, judge="gpt-4o").criteria
+
+    assert criterion.outputs == (120 if is_of_each_run else 60)
 
 
 def test_a_judge_that_was_asked_once_cannot_be_required_to_repeat() -> None:

@@ -203,6 +203,22 @@ def test_scores_that_are_missing_where_the_judge_errs_are_counted() -> None:
     assert "30 rated outputs that it left out: counted as wrong" in criterion.reason
 
 
+@pytest.mark.parametrize(("scored", "verdict"), [(279, "spot"), (285, "agrees"), (300, "agrees")])
+def test_a_judge_agrees_on_several_points_only_with_nearly_all_scores(
+    scored: int, verdict: str
+) -> None:
+    """The outputs that it leaves out have the middle rating, which a constant has as well."""
+    human = [*[1, 2, 4, 5] * 60, *[3] * 60]
+    rows = [
+        {"id": f"q{number}", "human": rating, "judge": rating if number < scored else None}
+        for number, rating in enumerate(human)
+    ]
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.verdict == verdict
+
+
 def test_missing_scores_are_wrong_although_most_labels_are_fails() -> None:
     rows = labels(180, 120, 1.0, 1.0)
     for number, row in enumerate(rows):

@@ -194,10 +194,10 @@ def test_a_judge_stands_in_if_it_passes_within_systems_too_and_has_to_follow_peo
 
 @pytest.mark.parametrize(
     ("own", "filled", "verdict"),
-    [({}, {}, "stands"), ({}, {"passes": False}, "spot"), ({"passes": False}, {}, "spot"),
+    [({}, {}, "spot"), ({}, {"passes": False}, "spot"), ({"passes": False}, {}, "spot"),
      ({}, {"interval": APART}, "keep")],
 )  # fmt: skip
-def test_with_missing_scores_the_weaker_verdict_counts(
+def test_with_missing_scores_no_judge_stands_in_and_the_weaker_verdict_counts(
     own: dict[str, Any], filled: dict[str, Any], verdict: str
 ) -> None:
     assert verdict_of(evidence(**own, filled=evidence(**filled))) == verdict

@@ -27,7 +27,12 @@ WITHIN = (
     evidence(interval=REVERSED),
 )
 P_BEYOND = (None, 0.025, 0.026)
-FILLED = (None, evidence(interval=SHOWN, behind=UNKNOWN), evidence(interval=SHOWN, passes=False))
+FILLED = (
+    None,
+    evidence(interval=SHOWN),
+    evidence(interval=SHOWN, behind=UNKNOWN),
+    evidence(interval=SHOWN, passes=False),
+)
 LENGTH = null("length", ahead=Interval(-0.1, 0.2))
 
 
@@ -86,6 +91,9 @@ SENTENCES = {
     ),
     "with the missing ones its scores are not shown to be as close": lambda e: (
         not e.filled.scores_like_a_rater and e.holds_within
+    ),
+    "standing in takes scores of": lambda e: (
+        e.scores_like_a_rater and e.holds_within and e.filled.holds_within
     ),
     "Among like texts it is not shown": lambda e: (
         not e.adds_to_length and (e.within is None or e.within.is_related)

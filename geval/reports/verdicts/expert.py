@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict
+from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict, weakest
 from geval.statistics.beside_raters import BesideRater
 from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.pass_fail import PassFail
@@ -221,9 +221,11 @@ class LabelEvidence:
     def verdict(self) -> Verdict:
         """The verdict; in doubt, people label."""
         own = self.own_verdict
-        return (
-            own if self.filled is None else max(own, self.filled.verdict, key=lambda of: of.place)
-        )
+        if self.filled is None:
+            return own
+        # Wrong is the worst that an answer of two can be; the middle rating is not.
+        most = Verdict.SPOT_CHECKS if self.passing is None else own
+        return weakest(own, self.filled.verdict, most)
 
     @property
     def own_verdict(self) -> Verdict:

@@ -13,8 +13,8 @@ checks are made of a judge.
 Both take a judge that *reads*: its scores are shown to follow people's ratings, also within
 systems, since whoever knows only who wrote a text orders systems well. To stand in for a rater it
 passes both checks within systems, too. With missing scores the weaker verdict counts: of the scores
-that are there, or of all, the missing ones as the best constant would have them. Where people
-are too few to be the bar, expert.py gives the verdict.
+that are there, or of all, the missing ones as the best constant would have them; and no judge
+stands in. Where people are too few to be the bar, expert.py gives the verdict.
 
 Each check is tested at 5 %, divided by the number of compared judges (Bonferroni), since the best
 of them is chosen. In doubt, people continue to rate.
@@ -310,7 +310,15 @@ class Evidence:
 
 def verdict_of(evidence: Evidence) -> Verdict:
     """Return the verdict that follows from the evidence; in doubt, people rate."""
-    verdicts = [_verdict_of(each) for each in (evidence, evidence.filled) if each is not None]
+    own = _verdict_of(evidence)
+    if evidence.filled is None:
+        return own
+    # Of outputs on which people differ least, a constant may be nearer than the judge would be.
+    return weakest(own, _verdict_of(evidence.filled), Verdict.SPOT_CHECKS)
+
+
+def weakest(*verdicts: Verdict) -> Verdict:
+    """Return the weakest of verdicts."""
     return max(verdicts, key=lambda verdict: verdict.place)
 
 
