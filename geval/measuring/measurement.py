@@ -56,8 +56,8 @@ MOST_OTHERS = 6
 # With its indentation a line fits in a terminal.
 EXCERPT = 72
 NO_TEXTS = (
-    "No texts were given, so whether length alone would do as well was not tried: pass a file with"
-    " the outputs, too."
+    "No texts were given, so whether length alone would do as well was not tried: name the column"
+    " of outputs (output=…, --output …), or pass a file with them, too."
 )
 
 
@@ -436,11 +436,11 @@ class Measurement:
                 for answers in self.report.not_applicable_to_people
                 if answers.criterion == row.criterion
             ]
+            others = {each.judge for each in results[row.pk].judges} - {measure.judge}
             parts += [
                 f"  Caution: {caution.text}"
                 for caution in self.cautions
-                if row.judge
-                and (caution.criterion, caution.about) == (row.criterion, row.judge.name)
+                if row.judge and caution.criterion == row.criterion and caution.about not in others
             ]
         for of_labels in self.labels:
             parts += [str(of_labels)]

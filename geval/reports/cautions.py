@@ -2,7 +2,7 @@
 
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.reports.verdicts.analysis import RATERS_MEAN
-from geval.reports.verdicts.verdict import USABLE
+from geval.reports.verdicts.verdict import USABLE, Verdict
 from geval.statistics.thresholds import BAR_SHARE, LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 from geval.texts.numbers import two_decimals
 from geval.texts.sentences import listed
@@ -55,6 +55,7 @@ def _about_ranks(result: JudgeResult) -> list[str]:
 def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
     """Return (judge, caution) pairs of a criterion."""
     return [
+        *_against_others(criterion),
         *_careless(criterion),
         *_below_the_bar(criterion),
         *_copies(criterion),
@@ -105,6 +106,17 @@ def _below_the_bar(criterion: CriterionResult) -> list[tuple[str, str]]:
             f" agree less than {BAR_SHARE:.0%} as well with the others as the middle one.",
         )
     ]
+
+
+def _against_others(criterion: CriterionResult) -> list[tuple[str, str]]:
+    """Return a (raters, caution) pair for raters whose scale may be reversed."""
+    names = criterion.agreement.against_others
+    # Where raters do not agree enough, this is the reason of the verdict.
+    if not names or criterion.verdict == Verdict.NO_MEASURE:
+        return []
+    high = "rate high what others rate low" if len(names) > 1 else "rates high what others rate low"
+    text = f"{listed(names)} {high}. If the scale is reversed there, turn these ratings around."
+    return [(", ".join(names), text)]
 
 
 def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:

@@ -168,6 +168,8 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         is_lowest_bar: whether raters agree less here than on every other criterion.
     """
     best = result.best
+    if reversed_scale := _reversed_scale(result):
+        return reversed_scale
     if best is not None and (by_labels := result.by_labels(best)):
         return expert_caution(by_labels)
     if best is None or result.verdict in (Verdict.TOO_EARLY, Verdict.NO_MEASURE):
@@ -291,9 +293,26 @@ def reading(result: CriterionResult) -> str:
     best = result.best
     if best is None:
         return _without_a_best(result)
+    if reversed_scale := _reversed_scale(result):
+        return reversed_scale
     by_labels = result.by_labels(best)
     sentence = expert_reading(by_labels, best.judge) if by_labels else _reading(result, best)
     return f"{sentence} {best.seen.sentence}" if best.seen else sentence
+
+
+def _reversed_scale(result: CriterionResult) -> str:
+    """Return whose ratings to look at where raters do not agree enough and some rate against the
+    others; empty elsewhere."""
+    names = result.agreement.against_others
+    if result.verdict != Verdict.NO_MEASURE or not names:
+        return ""
+    rate = "rate" if len(names) > 1 else "rates"
+    return (
+        f"{listed(list(names))} {rate} high what others rate low, so no judge can be measured"
+        f" against people here (Krippendorff's alpha"
+        f" {shown(result.agreement.alpha['interval'])}). Is the scale reversed? If so, turn these"
+        " ratings around and load them again."
+    )
 
 
 def _with_more(result: CriterionResult, best: JudgeResult) -> str:

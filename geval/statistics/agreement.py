@@ -16,7 +16,16 @@ from geval.statistics.correlation import (
     system_means,
 )
 from geval.statistics.distributions import t_ppf
-from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, mean_of_rows, no_interval, within
+from geval.statistics.jackknife import (
+    NEARLY_1,
+    TOO_FEW,
+    LeftOut,
+    correlation_interval,
+    mapped,
+    mean_of_rows,
+    no_interval,
+    within,
+)
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
     ALPHA_SKEWNESS,
@@ -253,6 +262,22 @@ def _over_all_outputs(outputs: Outputs, ratings: Ratings) -> tuple[FloatArray, n
     each = _each_at_level(outputs, ratings, ratings.value, shared, "spearman", "dataset")
     enough = np.bincount(ratings.rater[shared], minlength=ratings.raters) >= ALT_TEST_OUTPUTS
     return np.array([value or 0.0 for value in each]), enough
+
+
+def raters_against_others(outputs: Outputs, ratings: Ratings) -> tuple[int, ...]:
+    """Return the positions of raters whose rho with the mean of the others, over all outputs, is
+    shown to be below 0: their scale may be reversed."""
+    means, enough = _over_all_outputs(outputs, ratings)
+    against = []
+    for rater in np.flatnonzero(enough & (means < 0)).tolist():
+        own, others = np.full((2, len(outputs)), np.nan)
+        rated = ratings.rater == rater
+        own[ratings.output[rated]] = ratings.value[rated]
+        others[ratings.output[rated]] = ratings.others[rated]
+        high = correlation_interval(outputs, others, own, "spearman", "dataset", "documents").high
+        if means[rater] <= -NEARLY_1 or (high is not None and high < 0):
+            against.append(rater)
+    return tuple(against)
 
 
 def judge_as_a_rater(

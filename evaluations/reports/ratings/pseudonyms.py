@@ -48,7 +48,8 @@ def _criterion_renamed(criterion: CriterionResult, names: Mapping[str, str]) -> 
     agreement = criterion.agreement
     alone = {names.get(name, name): of for name, of in agreement.leave_one_out.items()}
     below = _all(agreement.below_the_bar, names)
-    agreement = replace(agreement, leave_one_out=alone, below_the_bar=below)
+    against = _all(agreement.against_others, names)
+    agreement = replace(agreement, leave_one_out=alone, below_the_bar=below, against_others=against)
     return replace(criterion, annotators=_all(criterion.annotators, names), agreement=agreement)
 
 

@@ -24,6 +24,7 @@ from geval.statistics.agreement import (
     Measurement,
     coincidences,
     human_ceiling,
+    raters_against_others,
     ratings_of_the_bar,
 )
 from geval.statistics.alt_test import AltTest
@@ -130,7 +131,8 @@ class Agreement:
     """Annotators' agreement on a criterion.
 
     `ceilings` hold one rater's mean correlation with the mean of the others at summary level, with
-    its interval, without the raters `below_the_bar`.
+    its interval, without the raters `below_the_bar`. Raters `against_others` are shown to rate
+    high what the others rate low.
     """
 
     ceilings: dict[Coefficient, Ceiling]
@@ -138,6 +140,7 @@ class Agreement:
     alpha_intervals: dict[Measurement, Interval]
     leave_one_out: dict[str, LeaveOneOut]
     below_the_bar: tuple[str, ...]
+    against_others: tuple[str, ...]
     icc: Icc
     spread: Concentration | None
     gwet: Gwet
@@ -283,10 +286,8 @@ def _fold_rng(outputs: Outputs) -> np.random.Generator:
 
 def _copied(judged: JudgeInput) -> int | None:
     """Return whose ratings the scores are on every output: a rater's position, or RATERS_MEAN; None
-    if they are nobody's. On a scale of two points a judge may well equal a rater."""
+    if they are nobody's."""
     ratings, scores = judged.ratings, judged.scores
-    if len(judged.scale.points) == 2:
-        return None
     scored = ~np.isnan(scores[ratings.output])
     shared = np.bincount(ratings.rater[scored], minlength=ratings.raters)
     same = ratings.value[scored] == scores[ratings.output[scored]]
@@ -346,6 +347,7 @@ def analyse_agreement(
             for name, has, stays in zip(annotators, ratings.active, bar.active, strict=True)
             if has and not stays
         ),
+        against_others=tuple(annotators[at] for at in raters_against_others(outputs, ratings)),
         spread=concentration(ratings.value),
         gwet=gwet(outputs, ratings, documents, (scale.lowest, scale.highest) if scale else None),
     )
