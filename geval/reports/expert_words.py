@@ -116,7 +116,9 @@ def expert_caution(evidence: LabelEvidence, *, is_alone: bool = True) -> str:
         left_out = f"Let it score the {counted(missing, 'rated output')} that it left out"
         if passing is None and evidence.filled.verdict == evidence.own_verdict:
             return f"{left_out}: to agree as required takes {SCORED_SHARE:.0%} of them."
-        return f"{left_out}: counted as {'wrong' if passing else 'the middle rating'}, less is shown."
+        return (
+            f"{left_out}: counted as {'wrong' if passing else 'the middle rating'}, less is shown."
+        )
     if evidence.is_constant:
         return "It gives every output the same score."
     if verdict == Verdict.TOO_EARLY:

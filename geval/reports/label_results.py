@@ -7,8 +7,9 @@ kappa is shown to be above 0, and above that of each null judge. Each end errs i
 less where the best of several judges is chosen (Bonferroni).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +40,7 @@ from geval.statistics.thresholds import (
     PASS_FAIL_OUTPUTS,
     VERDICT_ALPHA,
     VERDICT_ERROR,
+    VERDICT_OUTPUTS,
 )
 from geval.statistics.types import Estimate, FloatArray
 from geval.texts.numbers import counted, shown, thin, whole_percent
@@ -47,6 +49,8 @@ from geval.texts.subjects import CriterionLike, JudgeLike
 
 # People's labels that are confused most are named up to this many.
 MOST_CONFUSED = 3
+# A label given at most so often may be another one misspelled that has been given so often.
+MISSPELLED, USUAL, ALIKE = 2, 10, 0.8
 # A confusion table of more labels does not fit in a terminal.
 MOST_COLUMNS = 8
 
@@ -124,6 +128,12 @@ class LabelJudge:
         """The labels of which it is not shown to find enough, the weakest first."""
         weak = [side for side in self.finds if side.count < side.fewest or not side.is_shown]
         return tuple(sorted(weak, key=lambda side: side.figure.estimate.value or 0.0))
+
+    @property
+    def equals_people(self) -> bool:
+        """Whether it gave people's label to each of enough outputs."""
+        figures = self.figures
+        return figures.outputs >= VERDICT_OUTPUTS and figures.accuracy.estimate.value == 1
 
     @property
     def rivals(self) -> tuple[str, ...]:
@@ -209,7 +219,8 @@ class LabelJudge:
 @dataclass(frozen=True)
 class LabelsResult:
     """A criterion of labels: people's agreement, which labels they confuse with each other (by how
-    many pairs of people), and its judges, the best first; those `without_labels` gave numbers."""
+    many pairs of people), and its judges, the best first; those `without_labels` gave numbers, and
+    `misspelled` are questions about labels that hardly differ from a common one."""
 
     pk: int
     criterion: str
@@ -220,6 +231,7 @@ class LabelsResult:
     confused: tuple[tuple[str, str, int], ...]
     judges: tuple[LabelJudge, ...]
     without_labels: tuple[str, ...] = ()
+    misspelled: tuple[str, ...] = ()
 
     @property
     def best(self) -> LabelJudge | None:
@@ -245,11 +257,21 @@ class LabelsResult:
 
     @property
     def note(self) -> str:
-        """Which judges are left out; empty if none is."""
-        if not self.without_labels:
-            return ""
-        judges = listed(self.without_labels)
-        return f"On {self.criterion} the scores of {judges} are not labels, and are left out."
+        """Which judges are left out, which labels may be misspelled, and whether the best judge has
+        people's labels; empty if there is nothing to note."""
+        notes = [*self.misspelled]
+        if self.without_labels:
+            judges = listed(self.without_labels)
+            notes.append(
+                f"On {self.criterion} the scores of {judges} are not labels, and are left out."
+            )
+        if self.best and self.best.equals_people:
+            whose = "people's" if self.raters > 1 else "the expert's"
+            notes.append(
+                f"The labels of {self.best.judge} are {whose} on every output. If they were copied,"
+                " leave it out."
+            )
+        return " ".join(notes)
 
     def __str__(self) -> str:
         best = self.best
@@ -375,7 +397,7 @@ def labels_result(
     documents = LeftOut.of(data.units.documents, data.units.group)
     alpha = coincidences(data.units, ratings, documents).alpha("nominal")
     nulls = null_labels(units, people, data.words, len(labels))
-    results, others = [], []
+    results, others, numbers = [], [], [ratings.value]
     for judge in judges:
         scores = data.judges.get((criterion.pk, judge.pk))
         if scores is None or np.isnan(people + scores).all():
@@ -384,6 +406,7 @@ def labels_result(
             others.append(judge.label)
             continue
         given = label_numbers(scores, scale)
+        numbers.append(given)
         about = (labels, units, people, given, nulls, alpha, compared, criterion.bar.kappa)
         results.append(_judge_result(judge, *about))
     ordered = sorted(
@@ -399,7 +422,24 @@ def labels_result(
         _confused(ratings, labels),
         tuple(ordered),
         tuple(others),
+        tuple(_misspelled(labels, np.concatenate(numbers))),
     )
+
+
+def _misspelled(labels: Sequence[str], given: FloatArray) -> Iterator[str]:
+    """Yield a question about each rare label whose name is nearly that of a common one.
+
+    Args:
+        given: the numbers of all given labels, NaN for none.
+    """
+    counts = np.bincount(given[~np.isnan(given)].astype(int), minlength=len(labels))
+    often = zip(labels, counts, strict=True)
+    usual = {label.lower(): label for label, count in often if count >= USUAL}
+    for label, count in zip(labels, counts.tolist(), strict=True):
+        nearest = get_close_matches(label.lower(), usual, n=1, cutoff=ALIKE)
+        if 0 < count <= MISSPELLED and nearest:
+            times = "once" if count == 1 else "twice"
+            yield f"“{label}” was given {times}. Is it “{usual[nearest[0]]}”?"
 
 
 def _judge_result(
