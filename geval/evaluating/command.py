@@ -22,6 +22,7 @@ from geval.measuring.terminal import (
     ERROR,
     FilesParser,
     add_files,
+    add_texts,
     add_words,
     arguments_of,
     write_error,
@@ -98,10 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--allow-na", action="store_true", help="n/a is an answer, and no score")
     parser.add_argument("--no-steps", action="store_true", help="without evaluation steps")
     parser.add_argument("--name", default="", help="of the judge (default: the model)")
-    parser.add_argument("--output", default="", metavar="COLUMN", help="has the outputs")
-    parser.add_argument(
-        "--text", default="", metavar="COLUMN", help="has what they were written about"
-    )
+    add_texts(parser)
     for name in SETTINGS:
         info = declared(name)
         parser.add_argument(

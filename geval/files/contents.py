@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from geval.files.fields import is_missing, number_in, only_of
+from geval.files.fields import FORM, is_missing, number_in, only_of
 from geval.files.rater_names import words
 from geval.statistics.scales import MOST_LABELS, pair_of
 
@@ -137,6 +137,12 @@ class ColumnContent:
             and 1 <= len(set(values)) <= MOST_LABELS
             and len(values) >= 2 * len(set(values))
         )
+
+    @cached_property
+    def is_of_replies(self) -> bool:
+        """Whether the values are a judge's replies with a form, such as "Score: 4"."""
+        replies = sum(FORM.search(value) is not None for value in self.filled)
+        return bool(replies) and replies >= MOSTLY * len(self.filled)
 
     @cached_property
     def is_rating_like(self) -> bool:

@@ -33,6 +33,15 @@ REPEAT = "repeat"
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 # Words such as "yes" or "very good": without digits, and not a program's NaN or infinity.
 LABEL = re.compile(r"\s*(?!(nan|inf(inity)?|none|null|n\.a)\W*$)[^\W\d_][^\d]*", re.IGNORECASE)
+# A judge's reply with a form: "<score>4</score>", {"score": 4}, "Score: 4". Others are sentences.
+FORM = re.compile(
+    r"<(\w+)>.*</\1>|^\s*(?:```\w*\s*)?\{.*\}"
+    r"|^\s*\*\*[^*]+\*\*"
+    r"|(?<!\w)(?:answer|category|class|decision|grade|judge?ment|label|rating|score|verdict)"
+    r"\W{0,3}[:=]",
+    re.IGNORECASE | re.DOTALL,
+)
+LEAST_OF_A_SENTENCE = 4
 # What people, spreadsheets and programs write into a cell without a rating.
 MISSING = frozenset(
     ("", "n/a", "na", "#n/a", "#na", "#nv", "n.a.", "<na>", "nan", "none", "null", "nil", "k.a.",
@@ -340,6 +349,16 @@ def number_or_word(value: Any) -> tuple[float, str] | None:
         return (math.nan, value.strip()) if is_unclear else (number, "")
     is_word = isinstance(value, str) and len(value) <= WORD_LIMIT
     return (math.nan, value.strip()) if is_word else None
+
+
+def is_reply(value: Any) -> bool:
+    """Return whether a judge's cell is its reply, not its score: a form, or a sentence."""
+    if not isinstance(value, str) or written_number(value.strip()) is not None:
+        return False
+    if point_with_name(value) is not None:
+        return False
+    is_marked = value.strip() != value.strip().strip("*_`")
+    return is_marked or bool(FORM.search(value)) or len(value.split()) >= LEAST_OF_A_SENTENCE
 
 
 def not_a_number(value: Any) -> str:

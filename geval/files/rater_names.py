@@ -160,5 +160,5 @@ def is_mean(name: str) -> bool:
 def without_noise(name: str) -> str:
     """Return a part of a column's name without words such as “score”; unchanged if nothing is
     left."""
-    kept = [word for word in re.split(r"([\s_\-]+)", name) if folded(word) not in NOISE]
-    return "".join(kept).strip(" _-") or name
+    kept = [word for word in re.split(r"([\s_\-.]+)", name) if folded(word) not in NOISE]
+    return "".join(kept).strip(" _-.") or name

@@ -170,30 +170,37 @@ def _about_the_criterion(
 def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, bool]:
     """Return the columns of a table with people's labels beside a judge's, under their plain names,
     each with whether it is a judge's: both are ratings of one criterion, on one scale."""
-    sides = {
-        name: side
-        for name, content in contents.items()
-        if (content.is_of_pair or content.is_rating_like or content.may_be_labels)
-        and (side := _side_of_labels(name)) is not None
+    named = {name: side for name in contents if (side := side_of_labels(name)) is not None}
+    replies = {
+        name for name, by_judge in named.items() if by_judge and contents[name].is_of_replies
     }
-    kinds = {(contents[name].is_of_pair, contents[name].is_rating_like) for name in sides}
+    rated = {
+        name: side
+        for name, side in named.items()
+        for of in (contents[name],)
+        if name not in replies and (of.is_of_pair or of.is_rating_like or of.may_be_labels)
+    }
+    sides = {name: named[name] for name in named if name in replies or name in rated}
+    kinds = {(contents[name].is_of_pair, contents[name].is_rating_like) for name in rated}
     are_apart = len({*map(_rater_of_labels, sides)}) == len(sides)
     is_clear = len({*sides.values()}) == 2 and len(kinds) == 1 and are_apart
     return (
-        sides if is_clear and (kinds != {(False, False)} or _share_labels(sides, contents)) else {}
+        sides if is_clear and (kinds != {(False, False)} or _share_labels(rated, contents)) else {}
     )
 
 
 def _share_labels(names: Iterable[str], contents: Mapping[str, ColumnContent]) -> bool:
-    """Return whether each of some columns of words has a word that another has too, and one has
-    several words."""
+    """Return whether each of several columns of words has a word that another has too, and one of
+    them has several words."""
     words = [{value.lower() for value in contents[name].filled} for name in names]
     others = [set[str]().union(*words[:at], *words[at + 1 :]) for at in range(len(words))]
-    are_shared = all(own & other for own, other in zip(words, others, strict=True))
+    are_shared = len(words) < 2 or all(
+        own & other for own, other in zip(words, others, strict=True)
+    )
     return are_shared and any(contents[name].is_of_labels for name in names)
 
 
-def _side_of_labels(name: str) -> bool | None:
+def side_of_labels(name: str) -> bool | None:
     """Return whether a column's name is one of a judge's labels, or of people's; None for others.
     Several are numbered: human_1, human_2, or rater_a and rater_b."""
     whole = folded(name).replace(" ", "_")
@@ -300,7 +307,7 @@ class _Reading:
             is_constant = all(
                 decides(keys, content.values)
                 for of, content in self.contents.items()
-                if _side_of_labels(of) is False
+                if side_of_labels(of) is False
             )
         if is_constant:
             self._set(name, "repeat")

@@ -17,6 +17,7 @@ from geval.files.fields import (
     Place,
     is_missing,
     is_not_applicable,
+    is_reply,
     not_a_number,
     number_or_word,
     shown,
@@ -29,6 +30,7 @@ from geval.files.rows import (
     JudgeScoreRow,
     NotApplicableRow,
     RatingRow,
+    RepliesRow,
     Row,
     ScoreRow,
 )
@@ -45,7 +47,7 @@ COMMENT = "comment"
 BESIDE = (PROBABILITY, COMMENT)
 # No campaign draws one of more outputs than this; squares of weights stay finite.
 LEAST_PROBABILITY = 1e-9
-Scored = RatingRow | JudgeScoreRow | NotApplicableRow
+Scored = RatingRow | JudgeScoreRow | NotApplicableRow | RepliesRow
 Read = Callable[[Sequence[str], int], Iterator[Scored]]
 
 
@@ -145,6 +147,8 @@ def wide_scores(
         comment = comments[rater] or comments[given.rater]
         if not name:
             place.error(column, "expected the criterion's name, found nothing")
+        elif place.sound and cell.by_judge and is_reply(value):
+            yield RepliesRow(place.line, doc_id, system, name, rater, (value,), source)
         elif score is None:
             place.error(column, not_a_number(value))
         elif place.sound and is_answer:
@@ -272,6 +276,9 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
             if is_missing(written, errors.answers):
                 if written.lower() in MISSING_WORDS:
                     errors.unused.add(name, f"“{written}”")
+                return
+            if not is_rating and criterion and doc_id and system and who and is_reply(written):
+                yield RepliesRow(line, doc_id, system, criterion, who, (written,))
                 return
             score, word = number_or_word(written) or (None, "")
         names = doc_id + system + criterion + who

@@ -8,7 +8,7 @@ from geval.llm.parsing import Failure, Rating, Reason, parse_rating
 from geval.llm.replies import ReplyChoice
 from geval.llm.scoring import Scored, score_by_samples
 from geval.llm.thoughts import without_thoughts
-from geval.statistics.scales import EXPECTED_SCALES, RARE, Scale
+from geval.statistics.scales import EXPECTED_SCALES, RARE, WORDS_IN_PAIRS, Scale
 
 Read = Callable[[ReplyChoice], Rating | Failure]
 # Enough replies to see their scale by.
@@ -33,8 +33,9 @@ def score_replies(
     Args:
         read: a rule to use instead of our parser.
     """
+    by_words = _by_words(scale)
     outcomes = [
-        (read(choice) if read else parse_rating(choice, scale=scale, criterion=criterion))
+        (read(choice) if read else parse_rating(choice, scale=by_words, criterion=criterion))
         for choice in map(without_thoughts, map(ReplyChoice, replies))
     ]
     values = [rating.value for rating in outcomes if isinstance(rating, Rating)]
@@ -44,11 +45,22 @@ def score_replies(
     if not values:
         return RepliesScore(failures[0], unread, off_scale)
     counted = score_by_samples(values)
+    if not scale.is_ordered:
+        vote, _count = Counter(values).most_common(1)[0]
+        counted = replace(counted, value=vote)
     counts = [(unread, "contain no rating"), (off_scale, f"are off the scale {scale}")]
     parts = [f"{count} of {len(replies)} replies {what}" for count, what in counts if count]
     note = f"{' and '.join(parts)}: {failures[0].detail}" if failures else ""
     scored = replace(counted, coverage=len(values) / len(replies), note=note)
     return RepliesScore(scored, unread, off_scale)
+
+
+def _by_words(scale: Scale) -> Scale:
+    """Return a scale whose points replies may name: without an order by the labels, from 0 to 1 by
+    words such as pass and fail."""
+    if (scale.lowest, scale.highest) == (0, 1) and not scale.labels:
+        return replace(scale, labels=WORDS_IN_PAIRS)
+    return scale if scale.is_ordered else replace(scale, is_ordered=True)
 
 
 def scale_of_replies(

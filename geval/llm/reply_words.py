@@ -11,6 +11,7 @@ def words_in(text: str) -> frozenset[str]:
 RATING_NAMES = words_in(
     "score scores rating ratings rate rated grade mark answer response result evaluation verdict"
     " level judgement judgment assessment output value choice decision winner preference preferred"
+    " label category class classification"
     " bewertung wertung gesamtbewertung endbewertung gesamtnote endnote punktzahl note antwort"
     " ergebnis urteil évaluation réponse notation puntuación puntaje calificación nota respuesta"
     " valoración pontuação avaliação punteggio voto valutazione giudizio оценка балл рейтинг"

@@ -15,6 +15,7 @@ from geval.measuring.terminal import (
     FilesParser,
     add_files,
     add_scale,
+    add_texts,
     add_words,
     arguments_of,
     write_error,
@@ -37,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
             scale=parse_scale(options.scale),
             by=fields_named(options.by, options.require),
             rubric=parse_rubrics(options.rubric),
-            **arguments_of(options, "judge criterion labels order level find"),
+            **arguments_of(options, "judge criterion output text labels order level find"),
         )
         required = certify(result, options.require) if options.require else []
     except (InputError, StatementError) as error:
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
     )
+    add_texts(parser)
     add_scale(parser)
     add_words(parser)
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")

@@ -32,6 +32,7 @@ from geval.measuring.measurement import Measurement
 from geval.measuring.reading import (
     Ask,
     Naming,
+    QuestionError,
     column_names,
     criterion_named,
     no_column,
@@ -73,6 +74,8 @@ def measure(
     document: str | None = None,
     system: str | None = None,
     group: str | None = None,
+    output: str | None = None,
+    text: str | None = None,
     scale: Ends | Mapping[str, Ends] | None = None,
     labels: Words = (),
     order: Words = (),
@@ -103,6 +106,7 @@ def measure(
         system: the column that names who wrote an output.
         group: the column that names what documents share, such as their topic: intervals and tests
             take groups as units.
+        output, text: the columns with outputs and with what they were written about.
         scale: lowest and highest rating (and the step, 1 by default), of all criteria or by
             criterion; guessed from ratings by default.
         labels: the names of labels without an order, such as kinds of failures, of all criteria or
@@ -140,7 +144,7 @@ def measure(
     is_total = (criterion or "").lower() in map(str.lower, rubrics)
     table, columns = named_columns(
         source, human=human, judge=judge, criterion=None if is_total else criterion,
-        document=document, system=system, group=group,
+        document=document, system=system, group=group, output=output, source=text,
     )  # fmt: skip
     totals = {}
     if rubric and isinstance(scale, Mapping):
@@ -163,6 +167,7 @@ def measure(
         fields=as_names(by),
         rubrics=[*rubrics],
     )
+    _refuse_the_other_side(content, columns)
     if rubric is None:
         settings = _from_site(source, "criteria")
         totals = {name.lower(): scale_by(settings[name]) for name in site_rubrics}
@@ -289,6 +294,22 @@ def read_source(
         unused,
         by_document,
     )
+
+
+def _refuse_the_other_side(content: SourceContent, named: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse named judges without any person's ratings, or people without any judge's scores, where
+    other columns are left that may be theirs."""
+    sides = {kind for kind, _name in map(_rater_of, content.rows)}
+    for own, other, kind, what in (
+        ("judge", "human", PERSON, "people's ratings"),
+        ("human", "judge", JUDGE, "a judge's scores"),
+    ):
+        columns = [each.column for each in content.unused.columns()]
+        if named.get(own) and not named.get(other) and kind not in sides and columns:
+            raise QuestionError(
+                f"No column was read as {what}. Pass {other}= with the names of theirs; not used:"
+                f" {listed(columns)}."
+            )
 
 
 def _refuse_empty_totals(parts: Gathered, names: Sequence[str]) -> None:

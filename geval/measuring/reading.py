@@ -32,6 +32,7 @@ from geval.files.preview import Preview
 from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.rater_names import is_mean
 from geval.files.readers import InputFile
+from geval.files.recognition import side_of_labels
 from geval.files.rows import (
     Columns,
     FileDefaults,
@@ -428,7 +429,7 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     guessed = _guess(preview)
     cells = _cells(names, naming, by_row=bool(by_row))
     if cells and not by_row and not (naming.human and naming.judge):
-        cells = _with_other_side(cells, guessed, naming.criterion)
+        cells = _with_other_side(cells, guessed, naming.criterion, names)
     stated = cells | naming.columns
     if by_row and (cells or by_row == naming.criterion != "criterion"):
         stated[by_row] = "criterion"
@@ -450,20 +451,21 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
 
 
 def _with_other_side(
-    cells: Mapping[str, str], guessed: Mapping[str, str], criterion: str
+    cells: Mapping[str, str], guessed: Mapping[str, str], criterion: str, names: frozenset[str]
 ) -> dict[str, str]:
     """Return named columns of ratings, or of scores, with the recognised columns of the other kind
     on the same criteria, where only one kind was named.
 
     Args:
         criterion: the only one, where it was named.
+        names: of all columns.
     """
     recognised = {name: cell for name, target in guessed.items() if (cell := cell_of(target))}
     named = {name: cell for name, target in cells.items() if (cell := cell_of(target))}
     by_judge = next(iter(named.values())).by_judge
     others = {name: cell for name, cell in recognised.items() if cell.by_judge != by_judge}
-    names = {cell.criterion for cell in others.values()}
-    only = names.pop() if len(names) == 1 else ""
+    rated = {cell.criterion for cell in others.values()}
+    only = rated.pop() if len(rated) == 1 else ""
     for name, cell in named.items():
         own = recognised[name].criterion if name in recognised else only
         named[name] = replace(cell, criterion=criterion or own or cell.criterion)
@@ -471,8 +473,14 @@ def _with_other_side(
         others = {name: replace(cell, criterion=criterion) for name, cell in others.items()}
     about = {cell.criterion for cell in named.values()}
     others = {name: cell for name, cell in others.items() if cell.criterion in about}
-    if not others:
-        return dict(cells)
+    if not others and len(about) == 1:
+        # A name such as `human` tells enough beside a named judge.
+        on = about.pop()
+        others = {
+            name: CellColumn(on, name, by_judge=not by_judge)
+            for name in names - cells.keys()
+            if side_of_labels(name) is (not by_judge)
+        }
     return {name: cell.target for name, cell in (named | others).items()}
 
 

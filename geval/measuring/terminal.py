@@ -26,7 +26,7 @@ class FilesParser(argparse.ArgumentParser):
 
 # Arguments of the library's functions in messages, which are options here.
 _ARGUMENT = re.compile(
-    r"(?<![-\w])(criterion|document|group|human|judge|labels|order|system)=(?:…|(?=(['\"\s])))"
+    r"(?<![-\w])(criterion|document|group|human|judge|labels|order|output|system|text)=(?:…|(?=(['\"\s])))"
 )
 
 
@@ -74,6 +74,12 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "--group", metavar="COLUMN", help="what documents share, such as their topic"
     )
     named.add_argument("--sheet", default="", metavar="NAME", help="of a workbook")
+
+
+def add_texts(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the columns with texts."""
+    parser.add_argument("--output", metavar="COLUMN", help="has the outputs")
+    parser.add_argument("--text", metavar="COLUMN", help="has what they were written about")
 
 
 def arguments_of(options: argparse.Namespace, names: str) -> dict[str, Any]:

@@ -50,6 +50,9 @@ _IN_PAIRS = {
 }
 
 
+WORDS_IN_PAIRS = {word: value for word, (value, _pair) in _IN_PAIRS.items()}
+
+
 def value_in_pair(word: str) -> float | None:
     """Return 1 or 0 for a word of `PAIRS`, ignoring case and spaces around it; None for others."""
     return _IN_PAIRS.get(word.strip().lower(), (None, ""))[0]
