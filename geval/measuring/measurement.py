@@ -522,7 +522,7 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
             )
         if row.verdict == Verdict.TOO_EARLY and (row.shares or not row.missing_outputs):
             return row.caution if row.shares else row.reading
-        if row.verdict == Verdict.KEEP_EXPERT:
+        if row.verdict == Verdict.KEEP_EXPERT and not row.is_held_back:
             return f"read the outputs on which {judge} and your expert differ on {row.criterion}."
         if row.shares and row.caution:
             return f"on {row.criterion}, {row.caution[:1].lower()}{row.caution[1:]}"

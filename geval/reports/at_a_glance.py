@@ -114,7 +114,7 @@ class VerdictRow:
     effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
     cannot have one, and `other_view` is that view's query string. Where the verdict is by
     labels, `shares` are what the judge finds and keeps with the counts `passing`, or its
-    weighted kappa.
+    weighted kappa, and it `is_held_back` if missing scores alone make it weaker.
     """
 
     pk: int
@@ -140,6 +140,7 @@ class VerdictRow:
     shares: tuple[ShareLine, ...] = ()
     passing: PassFail | None = None
     items: int = 0
+    is_held_back: bool = False
 
     @property
     def total_of(self) -> str:
@@ -331,6 +332,7 @@ def _row(
         best=best,
         forest=_forest(criterion, axis, running),
         ground=_ground(criterion, axis),
+        is_held_back=by_labels is not None and by_labels.is_held_back,
         items=criterion.items,
         documents=criterion.documents,
         outputs=criterion.rated_outputs,

@@ -6,7 +6,7 @@ from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import SCORED_SHARE, VERDICT_MARGIN
 from geval.statistics.weighted_kappa import KappaEstimate
-from geval.texts.numbers import counted, in_brackets, shown, thin
+from geval.texts.numbers import counted, in_brackets, shown, thin, whole_percent
 from geval.texts.sentences import listed
 
 ONE_EXPERT = "One expert's labels cannot show how far experts agree."
@@ -111,11 +111,12 @@ def expert_caution(evidence: LabelEvidence, *, is_alone: bool = True) -> str:
         )
     if not evidence.evidence.on_scale and passing is None:
         return f"{OFF_SCALE[:1].upper()}{OFF_SCALE[1:]}."
-    if verdict != evidence.own_verdict and evidence.filled is not None:
+    if evidence.is_held_back and evidence.filled is not None:
         missing = evidence.evidence.rated - evidence.evidence.outputs
         left_out = f"Let it score the {counted(missing, 'rated output')} that it left out"
         if passing is None and evidence.filled.verdict == evidence.own_verdict:
-            return f"{left_out}: to agree as required takes {SCORED_SHARE:.0%} of them."
+            share = whole_percent(SCORED_SHARE)
+            return f"{left_out}: to agree as required, it has to score {share} of them all."
         return (
             f"{left_out}: counted as {'wrong' if passing else 'the middle rating'}, less is shown."
         )

@@ -193,6 +193,11 @@ class LabelJudge:
             return f"It labels every output {self.only_label}."
         if not kappa.beats_chance:
             return "It is not shown to do better than chance."
+        if self.filled and replace(self, filled=None).verdict != verdict:
+            unlabelled = counted(self.missing, "output")
+            return (
+                f"Let it label the {unlabelled} that it left out: counted as wrong, less is shown."
+            )
         if not kappa.is_shown:
             return f"A kappa of at least {self.least:.2f} is required."
         titles = listed(list(self.rivals))
@@ -268,8 +273,8 @@ class LabelsResult:
         if self.best and self.best.equals_people:
             whose = "people's" if self.raters > 1 else "the expert's"
             notes.append(
-                f"The labels of {self.best.judge} are {whose} on every output. If they were copied,"
-                " leave it out."
+                f"The labels of {self.best.judge} are all {whose}. If they were copied, leave it"
+                " out."
             )
         return " ".join(notes)
 

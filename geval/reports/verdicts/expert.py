@@ -228,6 +228,11 @@ class LabelEvidence:
         return weakest(own, self.filled.verdict, most)
 
     @property
+    def is_held_back(self) -> bool:
+        """Whether missing scores alone make the verdict weaker."""
+        return self.verdict != self.own_verdict
+
+    @property
     def own_verdict(self) -> Verdict:
         """The verdict by the scores that are there."""
         # Of few fails, or passes, alpha tells nothing either.
