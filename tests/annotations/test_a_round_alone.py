@@ -17,7 +17,7 @@ from annotations.planning.assignment import queue_of
 from annotations.results.reviewing import reject
 from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found, marked_texts
-from evaluations.reports.data import LiveData, load_data, only_round, rounds_of
+from evaluations.reports.data import LiveData, load_data, only_round
 from evaluations.reports.report import compared_by_people
 from geval.reports.options import ReportOptions
 
@@ -167,15 +167,6 @@ def test_a_round_of_another_project_is_refused_in_words(
 ) -> None:
     page = as_role("owner").get("/p/small/report/?round=987654321").content.decode()
     assert "There is no round" in page
-
-
-def test_a_project_with_one_campaign_offers_no_rounds(
-    make_campaign: Callable[..., Campaign], small_project: Project
-) -> None:
-    make_campaign()
-    assert rounds_of(small_project.pk) == {}
-    make_campaign()
-    assert len(rounds_of(small_project.pk)) == 2
 
 
 def test_numbers_that_are_at_hand_stay_those_of_all_rounds(

@@ -25,7 +25,6 @@ from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from geval.files.answers.gold import read_gold
 from geval.reports.downloads.report_json import as_json
-from geval.reports.human_scores import NO_DECISIONS
 from geval.reports.options import ReportOptions
 from geval.reports.words import human_score_note
 
@@ -109,14 +108,6 @@ def test_a_report_says_that_decisions_are_its_human_score(
     assert (said["kind"], said["name"]) == ("adjudicated", "adjudicators' decisions")
     page = as_role("owner").get("/p/small/report/?human_score=adjudicated").content.decode()
     assert "decisions" in page
-
-
-def test_without_decisions_there_is_no_such_score(
-    disputed: CampaignItem, small_project: Project
-) -> None:
-    report = build_report(small_project, options=ADJUDICATED)
-
-    assert {result.no_human_score for result in report.criteria} == {NO_DECISIONS}
 
 
 def test_only_the_disputed_criteria_have_to_be_decided(disputed: CampaignItem) -> None:

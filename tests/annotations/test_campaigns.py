@@ -11,12 +11,11 @@ from django.test import Client
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.forms.campaigns import CampaignForm
 from annotations.models import Annotator, Assignment, Campaign, Decision, ItemKind, Rating, Seat
 from annotations.planning.assignment import queue_of
 from annotations.planning.campaigns import annotator_of, open_campaign
 from annotations.planning.known_answers import ids_by_name
-from annotations.results.adjudication import decide, disputed_items
+from annotations.results.adjudication import disputed_items
 from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import CandidateOutput, Membership, Project, Role
 from geval.files.answers.gold import GoldError, read_gold
@@ -65,34 +64,6 @@ def test_a_member_who_is_named_like_a_rater_of_a_file_is_told_apart_by_where_the
     assert annotator_of(small_project, found[0].user) == found[0]
 
 
-def test_a_new_campaign_asks_for_no_more_raters_than_the_project_has(
-    small_project: Project, owner: User, make_user: Callable[..., User]
-) -> None:
-    ann, other = make_user("ann"), Project.objects.create(name="Other", slug="other")
-    small_project.memberships.create(user=ann, role=Role.ANNOTATOR)
-    other.memberships.create(user=owner, role=Role.ANNOTATOR)
-
-    form = CampaignForm(project=small_project)
-
-    assert list(form["annotators"].value()) == [ann.pk]
-    assert form["overlap"].value() == 1
-
-
-@pytest.mark.parametrize(
-    ("severities", "refused"), [(20, False), (21, True), ("x" * 100, False), ("x" * 101, True)]
-)
-def test_severities_are_as_many_and_as_long_as_every_door_takes(
-    small_project: Project, severities: int | str, refused: bool
-) -> None:
-    given = (
-        severities if isinstance(severities, str) else ",".join(map(str, range(severities)))
-    )  # fmt: skip
-
-    form = CampaignForm({"severities": given}, project=small_project)
-
-    assert ("severities" in form.errors) == refused
-
-
 def test_a_campaign_without_enough_annotators_is_not_opened(
     make_campaign: Callable[..., Campaign], annotators: list[User]
 ) -> None:
@@ -102,18 +73,6 @@ def test_a_campaign_without_enough_annotators_is_not_opened(
         open_campaign(campaign)
 
     assert not campaign.items.exists()
-
-
-def test_who_comes_too_early_reads_that_and_not_that_something_was_lost(
-    make_campaign: Callable[..., Campaign], annotators: list[User], client: Client
-) -> None:
-    campaign = make_campaign(is_open=False)
-    client.force_login(annotators[0])
-
-    page = client.get(f"/p/small/annotate/{campaign.pk}/task/")
-
-    assert "has not been opened yet" in page.content.decode()
-    assert "saved" not in page.content.decode()
 
 
 def test_a_campaign_is_opened_once(make_campaign: Callable[..., Campaign]) -> None:
@@ -142,20 +101,6 @@ def test_what_is_selected(
     assert make_campaign(**fields).items.count() == items
 
 
-def test_where_the_estimate_needs_it_most_leaves_out_what_is_rated(
-    make_campaign: Callable[..., Campaign], small_project: Project
-) -> None:
-    rated = CandidateOutput.objects.filter(document__doc_id="d1")
-    Rating.objects.exclude(output__in=rated).delete()
-
-    campaign = make_campaign(selection="needed", sample_size=10)
-
-    planned = {pk for outputs in campaign.items.values_list("outputs", flat=True) for pk in outputs}
-    assert planned == set(
-        CandidateOutput.objects.exclude(pk__in=rated).values_list("pk", flat=True)
-    )
-
-
 def test_where_judges_disagree_most_is_taken_first(
     make_campaign: Callable[..., Campaign], small_project: Project, load: Callable[..., object]
 ) -> None:
@@ -174,28 +119,6 @@ def test_where_judges_disagree_most_is_taken_first(
     assert CandidateOutput.objects.get(pk=chosen) == CandidateOutput.objects.get(
         document__doc_id="d2", system__name="odd"
     )
-
-
-def test_practice_comes_first_shows_what_was_expected_and_makes_no_rating(
-    with_gold: Callable[..., Campaign],
-    annotators: list[User],
-    seat_of: Callable[..., Seat],
-    ratings_for: Callable[..., dict[str, str]],
-) -> None:
-    campaign = with_gold(practice_items=2)
-    seat = seat_of(campaign, annotators[0])
-    before = Rating.objects.count()
-    client = Client()
-    client.force_login(annotators[0])
-
-    done = answer_all(seat, ratings_for(campaign, "5"), most=2)
-    page = client.get(f"/p/small/annotate/{campaign.pk}/task/{done[0]}/").content.decode()
-
-    kinds = set(Assignment.objects.filter(pk__in=done).values_list("item__kind", flat=True))
-    assert kinds == {ItemKind.PRACTICE}
-    assert Rating.objects.count() == before
-    assert "you gave 5" in page
-    assert Assignment.objects.get(pk=queue_of(seat)[0]).item.kind == ItemKind.ORDINARY
 
 
 def test_known_answers_are_asked_of_everybody_and_counted(
@@ -371,69 +294,6 @@ def test_items_in_dispute_are_decided_beside_the_ratings(
     assert set(decision.answer["scores"].values()) == {4.0}
     assert list(Rating.objects.order_by("pk").values_list("pk", "score")) == before
     assert disputed_items(campaign)[-1].decided
-
-
-def test_pairs_in_dispute_are_compared_by_output_not_by_side(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    seat_of: Callable[..., Seat],
-    owner: User,
-) -> None:
-    campaign = make_campaign(kind="pairwise", overlap=2, adjudicate_beyond=1.0)
-    for user in annotators[:2]:
-        seat = seat_of(campaign, user)
-        while queue := queue_of(seat):
-            shown = Assignment.objects.get(pk=queue[0]).shown
-            prefers_lower = "1" if shown[0] < shown[1] else "-1"
-            submit(seat, queue[0], {"choice-0": prefers_lower}, user=user, version=0, seconds=1.0)
-
-    agreed = disputed_items(campaign)
-    item = campaign.items.first()
-    assert item
-    decision = decide(item, {"choice-0": "0"}, user=owner, note="")
-
-    assert agreed == []
-    assert decision.answer["choices"] == {"0": 0}
-
-
-@pytest.mark.parametrize(
-    ("change", "field", "message"),
-    [
-        ({"criteria": []}, "criteria", "Choose at least one"),
-        ({"selection": "sample"}, "sample_size", "Enter the number"),
-        ({"practice_items": "3"}, "practice_items", "There are 0 items with known answers"),
-        ({"check_percent": "10"}, "check_percent", "Add known answers"),
-        (
-            {"check_percent": "90", "attention_checks": "on"},
-            "check_percent",
-            "less than or equal to 50",
-        ),
-        ({"gold_csv": "doc_id\nd1"}, "gold_csv", "missing"),
-        ({"overlap": "0"}, "overlap", "greater than or equal to 1"),
-        ({"deadline": "tomorrow"}, "deadline", "valid date"),
-        ({"whole_documents": "on"}, "whole_documents", "Whole documents are drawn for ratings"),
-    ],
-)
-def test_a_form_with_an_error_says_which(
-    as_role: Callable[[str], Client],
-    small_project: Project,
-    change: dict[str, Any],
-    field: str,
-    message: str,
-) -> None:
-    good = {
-        "name": "Mine", "kind": "rating",
-        "criteria": [str(c.pk) for c in small_project.criteria.all()],
-        "selection": "all", "group_size": "3", "overlap": "1", "order": "document", "seed": "0",
-        "lease_minutes": "60",
-        "check_percent": "0", "practice_items": "0", "check_tolerance": "0", "practice_pass": "0",
-    }  # fmt: skip
-
-    answer = as_role("owner").post("/p/small/annotate/new/", good | change)
-
-    assert answer.status_code == 422
-    assert message in str(answer.context["form"].errors[field])
-    assert not Campaign.objects.exists()
 
 
 def test_an_owner_makes_opens_closes_and_opens_again(

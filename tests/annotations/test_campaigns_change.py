@@ -117,24 +117,6 @@ def test_whoever_misses_the_pass_mark_gets_no_items(
     assert idle_reason(seat) == IdleReason.NOT_PASSED
 
 
-def test_whoever_reaches_the_pass_mark_goes_on(
-    practising: Callable[..., tuple[Seat, list[int]]], ratings_for: Ratings
-) -> None:
-    seat, practice = practising(practice_pass=50, check_tolerance=1)
-    for pk, point in zip(practice, "41", strict=True):
-        submit(seat, pk, ratings_for(seat.campaign, point), user=seat.annotator.user, version=0,
-               seconds=1)  # fmt: skip
-
-    assert [row.passed for row in Assignment.objects.filter(pk__in=practice).order_by("pk")] == [
-        True,
-        False,
-    ]
-    assert queue_of(seat)
-    shown = own_assignment(seat, practice[0])
-    assert shown is not None
-    assert all("near enough" in line for line in task_page(seat, shown).feedback)
-
-
 @pytest.mark.parametrize("kind", ["best_worst", "ranking"])
 def test_groups_have_attention_checks_and_known_answers(
     small_project: Project, make_campaign: Callable[..., Campaign], annotators: list[User],

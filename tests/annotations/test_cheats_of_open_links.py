@@ -6,8 +6,6 @@ import io
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from annotations.models import Assignment, Campaign, OpenLink, Participant
 from annotations.open_links.work import Work, is_beyond_skips, why_not_done, work_of
@@ -169,21 +167,6 @@ def test_the_payment_file_has_skips_speed_and_marks(link: OpenLink) -> None:
 
     assert (row["skipped"], row["fast_answers"]) == ("1", "12")
     assert row["marks"].startswith("speed: 12 of 12")
-
-
-def test_the_participants_page_shows_skips_and_marks(
-    link: OpenLink, client: Client, owner: User
-) -> None:
-    cheat = Person("cheat").begin()
-    cheat.skip()
-    cheat.rate(seconds=0)
-    client.force_login(owner)
-    project = link.campaign.project.slug
-
-    shown = page(client.get(f"/p/{project}/annotate/{link.campaign_id}/participants/"))
-
-    assert "(1 skipped)" in shown
-    assert "speed: 1 of 1 answers" in shown
 
 
 @pytest.mark.parametrize(

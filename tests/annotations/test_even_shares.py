@@ -213,42 +213,7 @@ def test_a_standing_campaign_has_no_shares(
     assert all(campaign.seats.values_list("takes_more", flat=True))
 
 
-def test_items_in_progress_follow_the_share(
-    make: Make, annotators: list[User], seat_of: SeatOf
-) -> None:
-    seat = seat_of(make(5, members=2, overlap=1), annotators[0])
-
-    assert task_progress(seat, _first(seat)).total == 3
-
-
 def _first(seat: Seat) -> Assignment:
     first = own_assignment(seat, queue_of(seat)[0])
     assert first
     return first
-
-
-@pytest.mark.parametrize(
-    ("items", "members", "fields", "share"),
-    [
-        (5, 2, {}, 3),
-        # All of them.
-        (6, 2, {"overlap": 2}, 6),
-        (5, 2, {"most_each": 2}, 2),
-    ],
-)
-def test_the_table_of_people_has_what_is_done_of_each_share(
-    make: Make, annotators: list[User], seat_of: SeatOf, as_role: Callable[[str], Client],
-    items: int, members: int, fields: dict[str, int], share: int,
-) -> None:  # fmt: skip
-    campaign = make(items, members=members, **{"overlap": 1} | fields)
-    done = work(seat_of(campaign, annotators[0]))
-    take_more(seat_of(campaign, annotators[1]))
-    client = as_role("owner")
-
-    page = client.get(f"/p/small/annotate/{campaign.pk}/").content.decode()
-    of = client.get(f"/api/v1/projects/small/campaigns/{campaign.pk}/people").json()["people"]
-
-    shares = {row["annotator"]: (row["answers"], row["share"]) for row in of}
-    assert shares["ann1"] == (done, share) == (share, share)
-    assert shares["ann2"] == (0, share if "most_each" in fields else None)
-    assert f"of {share}</small>" in page

@@ -1,7 +1,6 @@
 """A campaign with a goal closes itself when it is reached, and says before how far it is."""
 
 import json
-import re
 from collections.abc import Callable
 from html import unescape
 
@@ -195,29 +194,6 @@ def test_a_width_is_reached_or_says_how_many_documents_it_takes(
     assert (campaign.state == CampaignState.CLOSED) == (found.half_width <= 0.2)
 
 
-def test_the_page_shows_goal_width_and_what_is_left(
-    of_systems: Campaign, as_role: Callable[[str], Client]
-) -> None:
-    client = as_role("owner")
-    address = of_systems.get_absolute_url()
-    early = client.get(address).content.decode()
-    assert "No document counts yet" in early
-    (plan,) = re.findall(r'href="([^"]+)">How\s+many it takes', early)
-    goal = of_systems.goal  # type: ignore[attr-defined]
-    found = client.get(unescape(plan)).context["form"]
-    assert (found.question, found.is_valid()) == (GoalKind.SYSTEMS, True)
-    assert (found.aim.system, found.aim.other) == (goal.system, goal.other)
-    assert "How many it takes" not in as_role("viewer").get(address).content.decode()
-    answer(of_systems, Annotator.objects.get(), by_system, most=10)
-    page = " ".join(client.get(address).content.decode().split())
-    assert "better or worse is rated better" in page
-    assert "of 30 documents count" in page
-    assert "Fewer than 10 documents count" in page
-    answer(of_systems, Annotator.objects.get(), by_system)
-    close_reached_campaigns()
-    assert "Goal reached." in client.get(address).content.decode()
-
-
 def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
     opened: Open, project: Project, as_role: Callable[[str], Client]
 ) -> None:
@@ -239,12 +215,6 @@ def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
     assert f"{found.low:.2f}".replace("-", "−") in page
 
 
-def test_a_draft_shows_its_goal(of_systems: Campaign, as_role: Callable[[str], Client]) -> None:
-    Campaign.objects.update(state=CampaignState.DRAFT)
-    page = as_role("owner").get(of_systems.get_absolute_url()).content.decode()
-    assert "is fixed when the campaign opens" in page
-
-
 FORM = {
     "name": "Enough", "kind": "rating", "selection": "all", "group_size": "3", "overlap": "1",
     "order": "document", "seed": "0", "lease_minutes": "60", "check_percent": "0",
@@ -252,31 +222,6 @@ FORM = {
     "check_tolerance": "0",
     "practice_pass": "0",
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"goal_kind": "width"}, "This goal needs a value here."),
-        ({"goal_kind": "width", "order": "random"}, "needs ratings of all outputs"),
-        (
-            {"goal_kind": "systems", "selection": "sample", "sample_size": "2"},
-            "needs ratings of all outputs",
-        ),
-    ],
-)
-def test_a_goal_that_cannot_be_followed_is_refused(
-    small_project: Project,
-    as_role: Callable[[str], Client],
-    fields: dict[str, str],
-    message: str,
-) -> None:
-    criteria = list(small_project.criteria.values_list("pk", flat=True))
-    answered = as_role("owner").post(
-        "/p/small/annotate/new/", FORM | fields | {"criteria": criteria}
-    )
-    assert message in answered.content.decode()
-    assert not Campaign.objects.exists()
 
 
 def test_the_form_stores_a_goal_and_removes_it(

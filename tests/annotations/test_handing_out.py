@@ -17,7 +17,7 @@ from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
 from annotations.models import Annotator, Assignment, Campaign, ItemOrder, Rating, Seat
 from annotations.planning.assignment import idle_reason, queue_of, skip
-from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
 
 pytestmark = pytest.mark.django_db
@@ -64,19 +64,6 @@ def test_an_annotator_gets_the_outputs_of_a_document_together(
         .values_list("item__document", flat=True)
     )
     assert documents[0] == documents[1]
-
-
-def test_the_queue_is_the_same_when_one_comes_back(
-    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
-) -> None:
-    campaign = make_campaign()
-
-    first, again = (
-        queue_of(seat_of(campaign, annotators[0])),
-        queue_of(seat_of(campaign, annotators[0])),
-    )
-
-    assert first[:2] == again[:2]
 
 
 def test_a_lease_that_ran_out_goes_to_somebody_else(
@@ -127,24 +114,6 @@ def test_who_is_taken_out_gets_nothing_and_gives_back_what_they_hold(
     assert campaign.items.filter(places=1).count() == 6
 
 
-def test_with_nothing_left_it_says_whether_others_still_hold_some(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    seat_of: Callable[..., Seat],
-    ratings_for: Callable[..., dict[str, str]],
-) -> None:
-    campaign = make_campaign(overlap=1, users=annotators[:2])
-    queue_of(seat_of(campaign, annotators[1]))
-    seat = seat_of(campaign, annotators[0])
-    work_off(seat, ratings_for(campaign), annotators[0])
-
-    waiting = idle_reason(seat)
-    work_off(seat_of(campaign, annotators[1]), ratings_for(campaign), annotators[1])
-
-    assert waiting == "others hold the rest"
-    assert idle_reason(seat) == "finished"
-
-
 def test_items_that_somebody_has_answered_are_not_waited_for(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],
@@ -157,16 +126,6 @@ def test_items_that_somebody_has_answered_are_not_waited_for(
     work_off(seat, ratings_for(campaign), annotators[0])
 
     assert idle_reason(seat) == "finished"
-
-
-def test_a_closed_campaign_hands_out_nothing(
-    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
-) -> None:
-    campaign = make_campaign()
-    close_campaign(campaign)
-
-    with pytest.raises(AnnotationError, match="is closed"):
-        queue_of(seat_of(campaign, annotators[0]))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from annotations.answering.progress import task_progress
 from annotations.answering.task_page import own_assignment
@@ -104,17 +103,3 @@ def test_practice_is_counted_by_itself(
         finish(seat, 1, seconds=60)
 
     assert shown == [(0, 2), (1, 2), (0, 4)]
-
-
-def test_the_page_says_it(
-    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
-) -> None:
-    campaign = make_campaign(overlap=3)
-    finish(seat_of(campaign, annotators[0]), 3, seconds=120)
-    client = Client()
-    client.force_login(annotators[0])
-
-    text = " ".join(client.get(f"/p/small/annotate/{campaign.pk}/task/").content.decode().split())
-
-    assert "3 of 6</strong> · about 6 min left" in text
-    assert "<span>low</span> <span>high </span>" in text

@@ -9,12 +9,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.forms.campaigns import CampaignForm
 from annotations.models import Campaign
 from evaluations.models import CandidateOutput
-from geval.texts.formatting.kinds import FieldFormat, TextFormat
 from geval.texts.formatting.safe_html import as_html, output_as_html
-from geval.texts.formatting.showing import MOST_LETTERS, shown
+from geval.texts.formatting.showing import MOST_LETTERS
 
 WRITTEN = "## Findings\n\n- **one**\n- `two`\n\n| a | b |\n|---|---|\n| 1 | 2 |"
 HOSTILE = {
@@ -67,17 +65,6 @@ DEEP = {
 def test_deep_and_long_texts_end_without_an_error(text: str) -> None:
     assert len(text) <= MOST_LETTERS
     assert output_as_html(text).startswith("<")
-
-
-def test_code_is_coloured_and_formulas_are_mathml() -> None:
-    html = output_as_html(
-        "So $x^2$ costs $5 and $6.\n\n$$\\frac{1}{2}$$\n\n```python\ndef f(): pass\n```"
-    )
-
-    assert "<msup><mi>x</mi><mn>2</mn></msup>" in html
-    assert "costs $5 and $6." in html
-    assert '<math display="block">' in html
-    assert '<span class="code-k">def</span>' in html
 
 
 FORMULAS = {
@@ -136,14 +123,6 @@ def test_formatting_is_kept_below_the_headings_of_the_page() -> None:
     assert "<td>1</td>" in html
 
 
-def test_very_long_and_empty_texts_are_shown_as_written() -> None:
-    markdown = FieldFormat(TextFormat.MARKDOWN)
-
-    assert not shown(" \n", markdown).html
-    assert not shown("a" * (MOST_LETTERS + 1), markdown).html
-    assert "20,000 characters" in shown("a" * (MOST_LETTERS + 1), markdown).why
-
-
 def test_guidelines_keep_their_links_and_nothing_else_that_acts() -> None:
     html = as_html("[rules](https://example.org) [bad](javascript:alert(1)) <b onclick=x>y</b>")
 
@@ -172,14 +151,3 @@ def test_a_campaign_shows_outputs_formatted_beside_what_judges_get(
     assert "<script>alert" not in formatted
     assert "<strong>one</strong>" not in page(plain)
     assert "data-as-written" not in page(plain)
-
-
-@pytest.mark.django_db
-def test_the_choice_is_in_the_campaigns_form_and_may_change_while_it_is_open(
-    make_campaign: Callable[..., Campaign],
-) -> None:
-    campaign = make_campaign()
-    form = CampaignForm(instance=campaign, project=campaign.project)
-
-    assert not form.fields["show_markdown"].disabled
-    assert "Judges always get the text as" in str(form.fields["show_markdown"].help_text)

@@ -24,7 +24,6 @@ from evaluations.models.improving import shown_means
 from evaluations.reports.ratings.human_scores import human_scores
 from geval.files.answers.checks import is_as_expected
 from geval.files.answers.gold import GoldError, gold_of_rows, rows_of_gold
-from geval.files.answers.pairs import answer_values
 from geval.statistics.scales import Scale
 
 FIVE = Scale(1, 5, allows_not_applicable=True)
@@ -76,10 +75,6 @@ def test_a_check_on_it_is_passed_by_it_alone(
     answer, wanted = {"scores": {"3": score}}, {"scores": {"3": expected}}
 
     assert is_as_expected(answer, wanted, (7,), tolerance=1) == passes
-
-
-def test_it_is_no_number_to_compare() -> None:
-    assert answer_values({"scores": {"3": None, "4": 2}}, (7,)) == {"4": 2.0}
 
 
 class Polite:

@@ -145,16 +145,6 @@ def test_nothing_is_stored_before_somebody_agrees(link: OpenLink) -> None:
     assert "participant" not in person.client.cookies
 
 
-def test_whoever_agreed_has_no_items_before_the_start(link: OpenLink) -> None:
-    person = Person()
-    person.agree()
-
-    response = person.client.get("/c/ferries/task/", follow=True)
-
-    assert "Instructions" in page(response)
-    assert not Seat.objects.exists()
-
-
 @pytest.mark.parametrize(
     ("query", "source", "person"),
     [
@@ -200,17 +190,6 @@ def test_a_person_is_done_once(link: OpenLink) -> None:
     assert "DONE1" in page(person.agree())
     assert Person().agree().status_code == 403
     assert Participant.objects.count() == 1
-
-
-def test_a_person_gets_no_more_items_than_their_number(link: OpenLink) -> None:
-    OpenLink.objects.update(items_each=4)
-    person = Person().begin()
-
-    done = 0
-    while person.rate():
-        done += 1
-
-    assert done == 4
 
 
 def test_nobody_finishes_who_has_items_left(link: OpenLink) -> None:
@@ -379,16 +358,6 @@ def test_whoever_found_no_items_is_screened_out(link: OpenLink) -> None:
     assert Participant.objects.get().screened_for == "items"
 
 
-def test_a_script_gets_a_piece_when_the_part_is_over(link: OpenLink) -> None:
-    person = Person().begin()
-    Participant.objects.update(state="returned")
-
-    piece = person.client.get("/c/ferries/task/next/")
-
-    assert "This part has ended" in page(piece)
-    assert "data-task" in page(piece)
-
-
 def test_cookies_that_the_site_did_not_sign_open_nothing(link: OpenLink) -> None:
     Person().begin()
     forger = Client()
@@ -457,14 +426,6 @@ def test_a_participant_sees_only_their_own_items(link: OpenLink) -> None:
     assert shown
 
     assert second.client.get(f"/c/ferries/task/{shown[1]}/").status_code == 404
-
-
-def test_a_campaign_with_a_link_opens_without_annotators(small_project: Project) -> None:
-    campaign = Campaign.objects.create(project=small_project, name="c", overlap=2)
-    campaign.criteria.set(small_project.criteria.all())
-    OpenLink.objects.create(campaign=campaign, address="a", title="t", consent="c")
-
-    assert open_campaign(campaign) == 6
 
 
 def test_a_draft_has_no_link_yet(link: OpenLink) -> None:

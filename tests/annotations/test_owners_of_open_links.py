@@ -138,19 +138,6 @@ def test_a_link_is_closed_and_opened_again(
     assert (closed, Person().arrive().status_code) == (403, 200)
 
 
-def test_participants_are_listed_with_state_and_group(
-    browser: Client, campaign: Campaign, link: OpenLink
-) -> None:
-    took_part()
-
-    shown = " ".join(page(browser.get(at(campaign, "participants/"))).split())
-
-    for words in ("p1", "Done", "Screened out: their group is full or not wanted", "Working"):
-        assert words in shown
-    assert "<strong>1</strong> done" in shown
-    assert 'data-label="Group">yes' in shown
-
-
 def payment_rows(browser: Client, campaign: Campaign) -> list[dict[str, str]]:
     response = browser.get(at(campaign, "participants/payments.csv"))
     content = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
@@ -321,15 +308,6 @@ def test_the_api_does_the_same(browser: Client, campaign: Campaign) -> None:
     assert closed.status_code == 200
     assert Person("p7").arrive().status_code == 403
     assert Participant.objects.filter(external_id=None).count() == 1
-
-
-def test_the_api_says_which_field_is_wrong(browser: Client, campaign: Campaign) -> None:
-    body = {"address": "a", "title": "t", "consent": "c", "before": ["What?"]}
-
-    refused = api(browser, "PUT", f"{campaign.pk}/open-link", body)
-
-    assert refused.status_code == 422
-    assert refused.json()["errors"][0]["at"] == "before"
 
 
 @pytest.mark.parametrize(

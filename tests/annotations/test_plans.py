@@ -80,20 +80,6 @@ def test_more_raters_for_each_output_take_fewer_documents_and_more_ratings(pilot
     assert found.cheapest == 1
 
 
-@pytest.mark.parametrize(("width", "is_enough"), [(0.15, True), (0.05, False)])
-def test_a_project_with_enough_documents_is_told_so(
-    pilot: Project, owner: User, client: Client, width: float, is_enough: bool
-) -> None:
-    client.force_login(owner)
-    asked = {"criterion": pilot.criteria.get().pk, "judge": pilot.judges.get(name="near").pk}
-
-    page = client.get("/p/small/annotate/plan/", asked | {"width": width}).content.decode()
-
-    text = " ".join(page.split())
-    assert ("You already have enough:</strong> 60 documents" in text) is is_enough
-    assert ("You likely need" in text) is not is_enough
-
-
 def test_the_documents_that_are_rated_are_enough_from_the_number_that_is_promised_on() -> None:
     def has_enough(documents: int) -> bool:
         now = CampaignEffort(3, 0.5, Needed(40, 61), Needed(None, None, ""))
@@ -190,23 +176,6 @@ def test_the_page_asks_what_a_question_needs_and_answers(
     assert "What it takes" not in refused
 
 
-def test_a_plan_asks_for_the_difference_that_matters_and_shows_true_minus_signs(
-    pilot: Project, as_role: Callable[[str], Client]
-) -> None:
-    client = as_role("owner")
-    far, near = pilot.judges.order_by("name").values_list("pk", flat=True)
-    asked = {"kind": "judges", "criterion": pilot.criteria.get().pk, "judge": far, "rival": near}
-
-    own = client.get(ADDRESS, asked).content.decode()
-    assert "is the difference that the pilot" in own
-    assert re.search(r"−0\.\d\d</td>", own)
-    assert "0 is in favour of far" in " ".join(own.split())
-
-    given = client.get(ADDRESS, asked | {"difference": "0.2"}).content.decode()
-    assert "is the difference that the pilot" not in given
-    assert "difference of 0.2 in 80 %" in " ".join(given.split())
-
-
 def test_a_plan_becomes_a_campaign_of_its_size_or_with_its_goal(
     pilot: Project, as_role: Callable[[str], Client]
 ) -> None:
@@ -224,41 +193,6 @@ def test_a_plan_becomes_a_campaign_of_its_size_or_with_its_goal(
     assert form["goal_judge"].value() == str(judge)
     assert form["criteria"].value() == [str(criterion)]
     assert not client.get(plain).context["form"]["goal_kind"].value()
-
-
-def test_a_link_to_a_campaign_that_names_nothing_known_fills_in_nothing(
-    pilot: Project, as_role: Callable[[str], Client]
-) -> None:
-    address = "/p/small/annotate/new/?goal_kind=best&goal_judge=0&criteria=x&overlap=-1"
-
-    form = as_role("owner").get(address).context["form"]
-
-    assert not form["goal_kind"].value()
-    assert not form["goal_judge"].value()
-    assert form["criteria"].value() == [pilot.criteria.get().pk]
-
-
-def test_without_a_judge_the_plan_says_what_to_do(
-    project: Project, as_role: Callable[[str], Client]
-) -> None:
-    page = as_role("owner").get(ADDRESS).content.decode()
-    assert "There is no judge yet" in page
-    assert "/p/small/judges/new/" in page
-
-
-@pytest.mark.parametrize("difference", ["1e308", "nan", "-1", "inf"])
-def test_a_difference_that_no_scale_has_is_refused(
-    pilot: Project, owner: User, client: Client, difference: str
-) -> None:
-    client.force_login(owner)
-    near, far = pilot.judges.order_by("-name")
-    asked = {"kind": "judges", "criterion": pilot.criteria.get().pk, "judge": near.pk,
-             "rival": far.pk, "difference": difference}  # fmt: skip
-
-    page = client.get(ADDRESS, asked)
-
-    assert page.context["form"].errors.keys() == {"difference"}
-    assert "plan" not in page.context
 
 
 @pytest.mark.parametrize(
@@ -321,18 +255,6 @@ def test_a_plan_from_another_project_stays_in_this_one(
     form = client.get(closing).context["form"]
     assert form["goal_judge"].value() == str(elsewhere.judges.get().pk)
     assert form["goal_criterion"].value() == str(elsewhere.criteria.get().pk)
-
-
-def test_a_plan_from_another_project_says_what_this_one_does_not_have(
-    pilot: Project, elsewhere: Project, owner: User, client: Client
-) -> None:
-    client.force_login(owner)
-    near, far = (pilot.judges.get(name=name).pk for name in ("near", "far"))
-    asked = {"kind": "judges", "criterion": pilot.criteria.get().pk, "judge": near, "rival": far}
-
-    page = client.get("/p/other/annotate/plan/", asked | {"pilot": pilot.slug})
-
-    assert "Other has nothing named far" in " ".join(page.content.decode().split())
 
 
 def test_a_project_in_which_the_user_cannot_plan_is_no_pilot(

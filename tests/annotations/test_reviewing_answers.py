@@ -95,13 +95,6 @@ def test_a_rejected_answer_counts_nowhere_and_stays_in_the_record(
     assert review.answer == first.answer
 
 
-def test_an_answer_is_not_rejected_without_a_reason(
-    answered: Callable[..., Assignment], owner: User
-) -> None:
-    with pytest.raises(AnnotationError, match="Say why"):
-        reject(answered().pk, user=owner, reason=" ")
-
-
 def test_an_annotator_cannot_change_a_rejected_answer(
     answered: Callable[..., Assignment], owner: User, annotators: list[User],
     seat_of: Callable[..., Seat], ratings_for: Callable[..., dict[str, str]],
@@ -451,51 +444,3 @@ def test_the_log_has_the_step_of_a_review_and_whether_it_was_refused(
         ("not possible at that time", True),
         ("corrected by a reviewer", False),
     ]
-
-
-def test_an_annotator_is_led_to_what_was_returned_until_it_is_corrected(
-    answered: Callable[..., Assignment], owner: User, annotators: list[User],
-    ratings_for: Callable[..., dict[str, str]],
-) -> None:  # fmt: skip
-    first, client = answered(), Client()
-    client.force_login(annotators[0])
-    review(first.pk, "returned", user=owner, reason="Read the last line.")
-    campaigns, task = "/p/small/annotate/", f"/p/small/annotate/{first.campaign_id}/task/"
-
-    assert f'{task}{first.pk}/"' in client.get(campaigns).content.decode()
-    assert "Read the last line." in client.get(f"{task}mine/").content.decode()
-
-    changed = ratings_for(first.campaign, "5", version="1")
-    page = client.post(f"{task}{first.pk}/submit/", changed, follow=True).content.decode()
-
-    assert "correction is saved" in page
-    assert f'{task}{first.pk}/"' not in client.get(campaigns).content.decode()
-    for address in (f"{task}mine/", f"{task}{first.pk}/"):
-        assert "Read the last line." not in client.get(address).content.decode()
-
-
-@pytest.mark.parametrize(
-    ("steps", "state", "own"),
-    [
-        ([], "Submitted", ""),
-        (["accepted"], "Accepted", ""),
-        (["returned"], "Returned", ""),
-        (["fixed"], "Corrected by a reviewer", "2"),
-        (["fixed", "fixed"], "Corrected by a reviewer", "2"),
-        (["fixed", "rejected", "counted"], "Submitted", "2"),
-    ],
-)
-def test_the_list_of_answers_has_their_review_and_the_annotators_own(
-    answered: Callable[..., Assignment], owner: User, as_role: Callable[[str], Client],
-    ratings_for: Callable[..., dict[str, str]], steps: list[str], state: str, own: str,
-) -> None:  # fmt: skip
-    first = answered(score="2")
-    for at, step in enumerate(steps):
-        fields = ratings_for(first.campaign, str(4 + at))
-        review(first.pk, step, user=owner, reason="Why.", fields=fields)
-
-    response = as_role("owner").get(f"/p/small/annotate/{first.campaign_id}/answers/")
-
-    (entry,) = response.context["entries"]
-    assert (entry["state"], {of for *_, of in entry["answers"]}) == (state, {own})
-    assert bool(own) == (f"(annotator: {own})" in response.content.decode())

@@ -106,19 +106,6 @@ def test_a_change_keeps_who_when_from_and_to(
     ) == {5}
 
 
-def test_a_rating_from_elsewhere_that_is_replaced_stays_in_the_history(
-    at_work: AtWork, annotators: list[User]
-) -> None:
-    campaign, seat, assignment, fields = at_work
-    output, criterion = Assignment.objects.get(pk=assignment).shown[0], campaign.criteria.first()
-    assert criterion
-    Rating.objects.create(output_id=output, criterion=criterion, annotator=seat.annotator, score=1)
-
-    submit(seat, assignment, fields, user=annotators[0], version=0, seconds=None)
-
-    assert AnswerChange.objects.get().before == {"scores": {str(criterion.pk): 1.0}}
-
-
 def test_a_score_off_the_scale_is_refused_with_what_was_typed_still_there(
     at_work: AtWork,
     annotators: list[User],
@@ -244,23 +231,6 @@ def test_a_lease_that_ran_out_is_refused_once_others_have_done_the_item(
     assert answer.status_code == 403
     assert "expired" in answer.json()["message"]
     assert Assignment.objects.get(pk=assignment).draft == fields
-
-
-def test_a_late_draft_does_not_replace_a_newer_one(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
-) -> None:
-    campaign, _seat, assignment, _fields = at_work
-    client = client_of(annotators[0])
-
-    newer = client.post(
-        address(campaign, assignment, "draft"), {"comment": "new", "number": "200"}, headers=JSON
-    )
-    older = client.post(
-        address(campaign, assignment, "draft"), {"comment": "old", "number": "100"}, headers=JSON
-    )
-
-    assert (newer.json(), older.json()) == ({"kept": True}, {"kept": False})
-    assert Assignment.objects.get(pk=assignment).draft == {"comment": "new"}
 
 
 def test_time_cannot_be_longer_than_the_item_was_held(

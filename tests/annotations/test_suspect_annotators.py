@@ -2,7 +2,6 @@
 honest ones are not."""
 
 import csv
-import re
 from collections.abc import Callable
 from html import unescape
 
@@ -55,12 +54,6 @@ def test_honest_annotators_are_not_named_and_random_ones_are() -> None:
     assert np.mean(honest) <= 0.05
     assert np.mean(chance) >= 0.9
     assert np.mean(copied) >= 0.95
-
-
-def test_ten_random_clickers_among_twenty_are_found() -> None:
-    clicks = np.random.default_rng(3).integers(1, 6, size=(10, 60, 2)).astype(float)
-
-    assert named(np.concatenate([people(10), clicks])) == list(range(10, 20))
 
 
 def test_who_gives_one_answer_is_not_compared_with_chance() -> None:
@@ -254,16 +247,6 @@ def test_people_are_searched_and_sorted(
     assert [row.person.annotator for row in page.context["page"]] == names
 
 
-def test_an_order_that_the_table_lacks_is_refused(clicked: Campaign, owner: User) -> None:
-    client = Client()
-    client.force_login(owner)
-
-    page = client.get(f"/p/small/annotate/{clicked.pk}/?sort=persons")
-
-    assert page.status_code == 400
-    assert "person" in page.content.decode()
-
-
 def test_a_campaign_that_everybody_skipped_says_so(
     make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
 ) -> None:  # fmt: skip
@@ -278,22 +261,3 @@ def test_a_campaign_that_everybody_skipped_says_so(
 
     assert campaign_progress(campaign).is_skipped_by_all
     assert idle_reason(seat_of(campaign, annotators[0])) == IdleReason.SKIPPED
-
-
-def test_before_any_answer_the_table_has_a_cell_for_each_header(
-    make_campaign: Callable[..., Campaign], as_role: Callable[[str], Client]
-) -> None:
-    client, address = as_role("owner"), make_campaign().get_absolute_url()
-
-    page = client.get(address).content.decode()
-
-    table = page[page.index('<table class="raters') :].partition("</table>")[0]
-    head, *rows = re.split("<tr", table)[1:]
-    cells = {len(re.findall("<t[hd]", row)) for row in rows}
-    assert cells == {len(re.findall("<th ", head))}
-    # The next round needs disputed items, and these a distance.
-    assert "#id_adjudicate_beyond" in page
-    Campaign.objects.update(adjudicate_beyond=1)
-    page = client.get(address).content.decode()
-    assert "#id_adjudicate_beyond" not in page
-    assert 'id="id_adjudicate_beyond"' in client.get(f"{address}edit/").content.decode()

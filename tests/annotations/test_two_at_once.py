@@ -17,7 +17,7 @@ from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
 from annotations.models import Annotator, Assignment, Campaign, CampaignItem, Seat
 from annotations.models.campaigns import SeatQuerySet
-from annotations.planning import assignment, campaigns
+from annotations.planning import assignment
 from annotations.planning.assignment import end_leases, queue_of, release_expired, skip
 from annotations.planning.campaigns import delete_campaign, raise_overlap, seat_annotators
 from annotations.planning.places import count_places
@@ -167,23 +167,6 @@ def test_a_person_who_skips_while_being_excluded_is_told_so(
 
     assert isinstance(skipped, AnnotationError)
     assert Assignment.objects.get(pk=first).state == "expired"
-    assert places_are_right(campaign)
-
-
-def test_a_person_who_skips_while_losing_the_seat_is_told_so(
-    campaign: Campaign, seat: Seat, annotators: list[User], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = queue_of(seat)[0]
-
-    _seated, skipped = interrupt(
-        monkeypatch,
-        campaigns,
-        "end_leases",
-        lambda: seat_annotators(campaign, annotators[1:]),
-        lambda: skip(seat, first, "unclear"),
-    )
-
-    assert isinstance(skipped, AnnotationError)
     assert places_are_right(campaign)
 
 

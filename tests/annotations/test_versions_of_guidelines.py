@@ -32,7 +32,7 @@ from annotations.models import (
 )
 from annotations.planning.assignment import queue_of
 from annotations.results.payment import payment_file
-from annotations.results.progress import people_file, read_anew
+from annotations.results.progress import people_file
 from evaluations.models import Criterion, Project
 from evaluations.reports.ratings.exports import records
 
@@ -323,37 +323,6 @@ def test_agreement_is_by_version(
     page = client.get(f"/p/small/annotate/{two_versions.pk}/").content.decode()
     assert "Agreement by version" in page
     assert [row.version.number for row in campaign_versions(two_versions)] == [1, 2]
-
-
-def test_answers_of_one_version_are_not_compared(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    seat_of: Callable[..., Seat],
-    give: Give,
-) -> None:
-    campaign = make_campaign()
-    for user in annotators[:2]:
-        give(seat_of(campaign, user))
-
-    assert read_anew(campaign, []).agreement_by_version == ()
-
-
-def test_a_version_without_a_shared_item_has_a_reason(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    save: Callable[[str], None],
-    seat_of: Callable[..., Seat],
-    give: Give,
-) -> None:
-    campaign = make_campaign()
-    give(seat_of(campaign, annotators[0]))
-    save("Two.")
-    give(seat_of(campaign, annotators[1]))
-
-    for row in read_anew(campaign, []).agreement_by_version:
-        for question in row.agreement:
-            assert (question.items, question.alpha.value) == (0, None)
-            assert "two people" in question.alpha.reason
 
 
 def test_files_about_people_have_the_versions(two_versions: Campaign) -> None:

@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotations.answering.submission import submit
-from annotations.models import Campaign, Inclusion, Rating, Seat, StatedProbability
+from annotations.models import Campaign, Inclusion, Rating, Seat
 from annotations.planning.assignment import queue_of
-from evaluations.models import CandidateOutput, Criterion, Project
+from evaluations.models import CandidateOutput, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.data import load_data
@@ -226,21 +226,6 @@ def test_ratings_from_files_are_a_census_of_what_they_cover(
     assert found is not None
     assert {weight for place, weight in found.items() if place.startswith("d1/")} == {1.0}
     assert {weight for place, weight in found.items() if not place.startswith("d1/")} <= {2.0}
-
-
-def test_files_may_state_probabilities(small_project: Project) -> None:
-    criterion = Criterion.objects.get(project=small_project, name="coherence")
-    for output in CandidateOutput.objects.filter(document__doc_id="d3"):
-        StatedProbability.objects.create(output=output, criterion=criterion, probability=0.25)
-
-    found = weights_on(small_project)
-
-    assert found is not None
-    assert {place.split("/")[0]: weight for place, weight in found.items()} == {
-        "d1": 1.0,
-        "d2": 1.0,
-        "d3": 4.0,
-    }
 
 
 def test_where_the_estimate_needs_it_rated_outputs_have_a_probability_but_are_not_chosen(

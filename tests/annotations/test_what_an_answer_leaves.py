@@ -9,9 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotations.answering.answers import Question
-from annotations.answering.submission import draft_fields, questions_of, shape_of, submit
-from annotations.errors import AnnotationError
+from annotations.answering.submission import draft_fields, shape_of, submit
 from annotations.models import (
     AnswerChange,
     Assignment,
@@ -90,33 +88,6 @@ def test_an_answer_keeps_when_it_was_first_given_and_counts_its_versions(
     assert (given.seconds, changed.seconds) == (2.0, 2.0)
 
 
-def test_the_same_answer_again_changes_nothing(
-    work: Work, ratings_for: Callable[..., dict], annotators: list[User]
-) -> None:
-    campaign, seat, first = work()
-    fields = ratings_for(campaign)
-    done = submit(seat, first.pk, fields, user=annotators[0], version=0, seconds=None)
-    again = submit(seat, first.pk, fields, user=annotators[0], version=0, seconds=None)
-
-    assert (done.repeated, again.repeated) == (False, True)
-    assert again.assignment.version == 1
-    assert ScoreChange.objects.count() == 2  # a row for each criterion, once
-
-
-def test_an_older_window_overwrites_nothing(work: Work, ratings_for: Callable[..., dict]) -> None:
-    campaign, seat, first = work()
-    send(seat, first, ratings_for(campaign))
-    send(seat, first, ratings_for(campaign, "4"), version=1)
-
-    with pytest.raises(AnnotationError, match="perhaps in another window") as refused:
-        send(seat, first, ratings_for(campaign, "5"), version=1)
-
-    assert refused.value.keeps_place
-    assert set(Rating.objects.filter(annotator=seat.annotator).values_list("score", flat=True)) == {
-        4
-    }
-
-
 def test_what_an_upload_said_is_history_once(work: Work, ratings_for: Callable[..., dict]) -> None:
     campaign, seat, first = work()
     output = first.shown[0]
@@ -135,16 +106,6 @@ def test_what_an_upload_said_is_history_once(work: Work, ratings_for: Callable[.
         dict.fromkeys(keys, 3),
         dict.fromkeys(keys, 4),
     )
-
-
-def test_a_first_comparison_without_a_number_of_a_draft_leaves_no_history(work: Work) -> None:
-    _campaign, seat, first = work(kind="pairwise")
-
-    user = seat.annotator.user
-    submit(seat, first.pk, {"choice-0": "1"}, user=user, version=0, seconds=None)
-
-    assert not AnswerChange.objects.exists()
-    assert Assignment.objects.get(pk=first.pk).draft_number == 0
 
 
 def test_a_comparison_from_elsewhere_that_is_replaced_stays_in_the_history(work: Work) -> None:
@@ -178,25 +139,6 @@ def test_ratings_that_were_once_made_in_sight_of_scores_stay_marked(
 
     of_seat = Rating.objects.filter(annotator=seat.annotator)
     assert set(of_seat.values_list("score", "scores_in_sight")) == {(4.0, True)}
-
-
-def test_ratings_out_of_sight_are_not_marked(work: Work, ratings_for: Callable[..., dict]) -> None:
-    campaign, seat, first = work()
-
-    send(seat, first, ratings_for(campaign, "2"))
-
-    of_seat = Rating.objects.filter(annotator=seat.annotator)
-    assert set(of_seat.values_list("score", "scores_in_sight")) == {(2.0, False)}
-
-
-def test_half_points_are_stored_as_they_are(work: Work, ratings_for: Callable[..., dict]) -> None:
-    campaign, seat, first = work()
-    campaign.criteria.update(scale_step=0.5)
-
-    send(seat, first, ratings_for(campaign, "2.5"))
-
-    of_seat = Rating.objects.filter(annotator=seat.annotator)
-    assert set(of_seat.values_list("score", flat=True)) == {2.5}
 
 
 def test_reports_are_told_which_criteria_have_new_ratings(
@@ -284,15 +226,6 @@ def test_spans_are_asked_for_in_ratings_alone(work: Work) -> None:
     assert send(seat, pair, {"choice-0": "2", "spans": "[1]"}).answer == {
         "choices": {"0": 2}, "comment": "", "flagged": False
     }  # fmt: skip
-
-
-def test_a_campaign_asks_about_its_criteria_or_overall(
-    work: Work, make_campaign: Callable[..., Campaign]
-) -> None:
-    rating, pairs = make_campaign(), make_campaign(kind="pairwise")
-
-    assert [question.name for question in questions_of(rating)] == ["coherence", "fluency"]
-    assert questions_of(pairs) == (Question(0, "overall"),)
 
 
 def test_a_form_begins_with_the_draft_or_else_the_answer(

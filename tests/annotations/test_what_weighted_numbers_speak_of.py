@@ -5,7 +5,6 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,10 @@ from geval.reports.downloads.formats import FORMATS
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_markdown, as_text
 from geval.reports.figures import FIGURES
-from geval.reports.samples import ASKED, PLANNED, PROVEN, WEIGHTS
+from geval.reports.samples import WEIGHTS
 from geval.standin.planted import as_csv
 from geval.statistics import cache
 from geval.texts.sentences import WEIGHTED
-from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = 60
@@ -190,41 +188,6 @@ def test_numbers_alone_say_how_outputs_count(
         if name.endswith("/outputs of a uniform sample")
     }
     assert effective == {one.effective for one in report.weights.values()}
-
-
-def test_pages_say_it(unequal: Project, as_role: Callable[[str], Client]) -> None:
-    client, slug = as_role("owner"), unequal.slug
-    run = unequal.runs.first()
-    assert run
-    for name, *rest in (("report_detail",), ("run_detail", run.pk)):
-        page = plain(client.get(reverse(f"evaluations:{name}", args=[slug, *rest])))
-        assert WEIGHTS in page, name
-        assert "nan" not in page.lower().split(), name
-
-
-@pytest.mark.parametrize("kind", ["bubbles", "systems", "calibration", "precision"])
-def test_figures_say_it(unequal: Project, as_role: Callable[[str], Client], kind: str) -> None:
-    criterion, judge = unequal.criteria.get(), unequal.judges.get(name="gpt-judge")
-    address = reverse(
-        "evaluations:report_drawing", args=[unequal.slug, kind, criterion.pk, judge.pk, "tex"]
-    )
-    assert WEIGHTED in " ".join(as_role("owner").get(address).content.decode().split())
-
-
-def test_a_plan_says_that_it_takes_the_pilot_as_it_is(
-    unequal: Project, as_role: Callable[[str], Client]
-) -> None:
-    judge, criterion = unequal.judges.get(name="other"), unequal.criteria.get()
-    asked = {"kind": "width", "criterion": criterion.pk, "judge": judge.pk, "width": "0.1"}
-    page = as_role("owner").get(reverse("annotations:campaign_plan", args=[unequal.slug]), asked)
-    assert PLANNED in plain(page)
-
-
-def test_the_docs_say_it_in_the_same_words() -> None:
-    text = Path(CHECKOUT, "docs", "method.md").read_text().replace("\n> ", " ")
-    text = " ".join(text.split())
-    for sentence in ". ".join((WEIGHTS, PROVEN, PLANNED, ASKED)).replace("..", ".").split(". "):
-        assert sentence.removesuffix(".") in text
 
 
 ODD_WEIGHTS = pytest.mark.parametrize(
