@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
-from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelReply, Project
@@ -55,17 +54,6 @@ def test_both_protocols_score_every_output_alike(
     assert all(run.prompt_tokens for run in runs)
     assert runs[0].scores.filter(coverage=None).count() == runs[0].scores.count()
     assert not runs[1].scores.filter(coverage=None).exists()
-
-
-def test_a_stored_protocol_that_was_removed_starts_no_run(
-    small_project: Project, start_standin: Start
-) -> None:
-    judge = decider(small_project, start_standin().base_url)
-    judge.settings = {"protocol": "gemini"}
-    judge.save()
-
-    with pytest.raises(RunError, match="protocol: Input should be 'decisions' or 'systemone'"):
-        start_run(judge, list(small_project.criteria.all()))
 
 
 def test_it_is_made_without_a_chat_and_asked_once_for_each_item(

@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs import database
 from evaluations.judging.runs.resuming import FIRST_OUTAGE_WAIT, resume_due_runs
 from evaluations.judging.runs.starting import start_run
@@ -113,22 +112,6 @@ def test_a_run_without_room_for_long_pauses_and_goes_on_by_itself(
     assert (run.scores.count(), ModelReply.objects.count()) == (ITEMS, ITEMS)
 
 
-def test_the_waits_grow_while_the_disk_stays_full(
-    run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
-    fill_up()
-    worked_on(run)
-    since = timezone.now() - 4 * FIRST_OUTAGE_WAIT
-    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=since)
-
-    resumed(run)
-
-    assert run.outage_since == since
-    assert run.resumes_at is not None
-    assert run.resumes_at - timezone.now() > 3 * FIRST_OUTAGE_WAIT
-
-
 def test_a_disk_too_full_for_a_pause_leaves_the_run_to_the_next_worker(
     run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,24 +131,6 @@ def test_a_disk_too_full_for_a_pause_leaves_the_run_to_the_next_worker(
     run.items.update(lease_until=timezone.now())
     assert worked_on(run).state == RunState.DONE
     assert run.scores.count() == ITEMS
-
-
-def test_a_run_that_computes_waits_for_room_too(
-    small_project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
-    small_project.documents.update(references=["The ferry sails at noon."])
-    judge, _ = create_judge(small_project, JudgeDraft(name="chrF", kind="chrf"))
-    run = start_run(judge, [])
-    fill_up()
-
-    worked_on(run)
-
-    assert (run.state, "disk is full" in run.message) == (RunState.PAUSED, True)
-    make_room()
-    resumed(run)
-    assert (run.state, run.outage_since) == (RunState.DONE, None)
-    assert run.scores.count() == run.items.count()
 
 
 def test_a_command_says_in_one_sentence_that_the_disk_is_full(tmp_path: Path) -> None:

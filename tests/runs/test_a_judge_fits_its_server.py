@@ -3,10 +3,8 @@ left out; a run on a server that takes little scores every item."""
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
-from django.core.exceptions import ValidationError
 
 from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
@@ -123,18 +121,3 @@ def test_evaluation_steps_have_the_room_that_replies_have(small_project: Project
 
     assert [request.max_tokens for request in requests] == [STEPS_MAX_TOKENS, TOKENS_WITH_THOUGHT]
     assert [request.temperature for request in requests] == [0, None]
-
-
-@pytest.mark.django_db
-def test_a_probe_has_the_time_limit_of_its_judge(
-    small_project: Project, start_standin: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("geval.llm.probe._POLICY", RetryPolicy(attempts=1))
-    endpoint = endpoint_at(small_project, start_standin("--latency", "1.5").base_url)
-    draft = JudgeDraft(name="J", endpoint=endpoint, model="m", mode="direct")
-
-    with pytest.raises(ValidationError, match="did not answer in time"):
-        create_judge(small_project, replace(draft, timeout_seconds=1))
-    judge, _ = create_judge(small_project, draft)
-
-    assert judge.timeout_seconds is None

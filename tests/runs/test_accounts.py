@@ -2,7 +2,6 @@
 and nobody can read a key out of it."""
 
 import pytest
-from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +14,8 @@ from evaluations.models import (
     AccountBucket,
     AccountQuota,
     Endpoint,
-    EndpointQuota,
     Project,
     UpkeepJob,
-    WorkerSlot,
 )
 from geval.llm.pacing import Sign, WorkerReport
 
@@ -187,55 +184,6 @@ def test_a_shared_limit_outlives_the_project_that_used_it_first(
     ours.delete()
 
     assert granted(theirs) < 10
-
-
-def test_saving_something_else_of_an_endpoint_leaves_its_account(project: Project) -> None:
-    endpoint = endpoint_of(project)
-    account = read_account(endpoint)
-
-    save_endpoint(
-        project,
-        EndpointDraft(base_url=endpoint.base_url, name="renamed", parallel_calls=3),
-        endpoint=endpoint,
-    )
-
-    assert (endpoint.name, endpoint.account) == ("renamed", account)
-
-
-def test_an_edit_of_this_moment_is_not_given_the_account_of_before(project: Project) -> None:
-    endpoint = endpoint_of(project)
-    Endpoint.objects.filter(pk=endpoint.pk).update(base_url="http://elsewhere.example/v1")
-
-    read_account(endpoint)
-
-    endpoint.refresh_from_db()
-    assert endpoint.account == ""
-
-
-def test_rows_of_an_earlier_versions_workers_are_read_and_left_alone(project: Project) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_endpoint
-                (project_id, name, base_url, api_version, key_env, sealed_key, requests_per_minute)
-               VALUES (%s, 'e', %s, '', '', '', 100) RETURNING id""",
-            [project.pk, URL],
-        )
-        (pk,) = cursor.fetchone()
-        cursor.execute(
-            """INSERT INTO evaluations_endpointquota (endpoint_id, requests, tokens, counted_at,
-                paces) VALUES (%s, 3, 0, now(), '{"m": {"rate": 7}}')""",
-            [pk],
-        )
-        cursor.execute(
-            "INSERT INTO evaluations_workerslot (worker, number) VALUES ('old:1', 1)",
-        )
-    endpoint = Endpoint.objects.get(pk=pk)
-    exchange(read_account(endpoint), "m", SURE, wanted=1)
-
-    assert granted(endpoint) == 10  # of its own: the earlier version counts for itself
-    assert EndpointQuota.objects.get().paces == {"m": {"rate": 7}}
-    assert 45 < (known_pace(endpoint.account, "m").rate or 0) <= 50
-    assert WorkerSlot.objects.get().calls is None
 
 
 def test_what_was_learned_goes_with_the_last_endpoint_of_an_account(

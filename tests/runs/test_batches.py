@@ -12,8 +12,7 @@ from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from geval.llm.calls import RetryPolicy
-from tests.conftest import wait_until
-from tests.processes import StandInProcess, WorkerProcess
+from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = RetryPolicy(attempts=6, first_wait=0.01, longest_wait=0.05)
@@ -176,22 +175,6 @@ def test_a_batch_whose_worker_died_before_sending_it_is_sent(
     run = looked_at(looked_at(run))
 
     assert (run.state, run.scores.count()) == (RunState.DONE, 12)
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_a_real_worker_sees_a_batch_through(
-    small_project: Project, make_judge: MakeJudge, start_worker: Callable[[], WorkerProcess]
-) -> None:
-    run = started(make_judge(small_project, "--batch-seconds", "1"))
-    start_worker()
-
-    def is_done() -> bool:
-        run.refresh_from_db()
-        return run.state == RunState.DONE
-
-    wait_until(is_done, seconds=90)
-    assert run.scores.count() == 12
 
 
 def test_lines_of_a_result_file_that_make_no_sense_are_left_out() -> None:

@@ -25,7 +25,7 @@ from evaluations.judging.runs.serving import (
 )
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
-from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
+from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerSlot
 from geval_site.queues import RUNS
 from tests.conftest import OUTPUTS, RATINGS, wait_until
 from tests.processes import StandInProcess
@@ -66,19 +66,6 @@ def test_more_slots_than_calls_take_turns(calls: int, more: int) -> None:
     turns = [divide_calls(calls, [1] * slots, turn=turn) for turn in range(slots)]
 
     assert [sum(each) for each in zip(*turns, strict=True)] == [calls] * slots
-
-
-@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
-def test_every_slot_of_every_project_has_its_turn(projects: int, slots: int, limit: int) -> None:
-    callers = [
-        CallingSlot(slot, project, judge=slot, concurrency=8, limit=limit)
-        for project in range(projects)
-        for slot in range(project * slots, (project + 1) * slots)
-    ]
-
-    for caller in callers:
-        turns = range(len(callers) * projects * slots)
-        assert sum(part_of_limit(caller, callers, turn=turn) for turn in turns) > 0
 
 
 @given(CALLERS)
@@ -198,21 +185,6 @@ def test_two_projects_share_the_limit_of_their_server(
     end_calls(ours)
     WorkerSlot.objects.filter(pk=ours.pk).update(run_id=None)
     assert grant_calls(16, theirs, are_open=2) == 5
-
-
-@pytest.mark.django_db(transaction=True)
-def test_another_key_or_address_does_not_count(
-    small_project: Project, other: Project, make_judge: MakeJudge
-) -> None:
-    (ours,) = serve(limited(small_project, make_judge, 5))
-    judge = limited(other, make_judge, 5)
-    assert judge.endpoint
-    judge.endpoint.keep_key("sk-other")
-    judge.endpoint.save()
-    read_account(judge.endpoint)
-    (theirs,) = serve(judge)
-
-    assert [grant_calls(16, slot, are_open=0) for slot in (ours, theirs)] == [5, 5]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -372,16 +344,3 @@ def test_calls_that_wait_for_their_part_do_not_keep_a_slot_from_another_run(
         pause_run(each.pk, "Enough.")
     worker.join(30)
     assert not worker.is_alive()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_endpoints_whose_account_nobody_has_read_have_nothing_in_common(
-    small_project: Project, other: Project, make_judge: MakeJudge
-) -> None:
-    slots = []
-    for project in (small_project, other):
-        judge = limited(project, make_judge, 5)
-        slots += serve(judge)
-        Endpoint.objects.filter(pk=judge.endpoint_id).update(account="")
-
-    assert [grant_calls(16, slot, are_open=0) for slot in slots] == [5, 5]

@@ -269,36 +269,6 @@ def test_what_a_slow_server_bears_is_not_forgotten_while_there_is_no_part() -> N
     assert asyncio.run(look()) == 4
 
 
-async def most_open(flights: InFlight, calls: int) -> int:
-    """How many of these calls are open at once, if none ends."""
-    is_open, end = 0, asyncio.Event()
-
-    async def call() -> None:
-        nonlocal is_open
-        async with flights.call():
-            is_open += 1
-            await end.wait()
-
-    tasks = [asyncio.create_task(call()) for _ in range(calls)]
-    for _ in range(3):
-        await asyncio.sleep(0)
-    seen = is_open
-    end.set()
-    await asyncio.gather(*tasks)
-    return seen
-
-
-def test_a_worker_that_others_join_leaves_them_their_part_and_has_it_again() -> None:
-    async def look() -> list[int]:
-        flights, seen = InFlight(8), []
-        for most in (8, 3, 1, 8):
-            flights.limit(most)
-            seen.append(await most_open(flights, 12))
-        return seen
-
-    assert asyncio.run(look()) == [8, 3, 1, 8]
-
-
 def test_fewer_for_a_slow_server_stay_fewer_when_more_would_be_allowed() -> None:
     async def look() -> int:
         flights = InFlight(8)

@@ -8,11 +8,9 @@ import pytest
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judging.runs.estimate import estimate_run
 from evaluations.judging.runs.lifecycle import resume_run
-from evaluations.judging.runs.run_questions import criterion_prompts
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelReply, Project, Transport
-from evaluations.pages.runs.item import prompts_of
 from tests.decision_server import decision_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -163,19 +161,6 @@ def test_the_estimate_shares_the_calls(alike_project: Project) -> None:
     assert together.prompt_tokens < alone.prompt_tokens
 
 
-def test_the_estimate_of_criteria_that_are_asked_apart_shares_nothing(
-    small_project: Project,
-) -> None:
-    criteria = list(small_project.criteria.all())
-    criteria[1].inputs = "Summary:\n\n{{Summary}}"
-    criteria[1].save()
-    judge = decider(small_project, "http://127.0.0.1:1/v1", together=True)
-
-    estimate = estimate_run(judge, criteria, fresh=False, transport=Transport.LIVE)
-
-    assert estimate.calls == estimate.items
-
-
 def test_the_estimate_pays_the_whole_call_where_one_criterion_lacks_scores(
     alike_project: Project,
 ) -> None:
@@ -216,16 +201,3 @@ def test_criteria_that_show_other_texts_are_asked_apart(small_project: Project) 
 
     assert all(len(body["questions"]) == 1 for body in asked)
     assert run.scores.count() == len(asked) == run.items.count()
-
-
-def test_the_page_of_an_item_shows_the_questions_that_were_asked(alike_project: Project) -> None:
-    with decision_server(rates_all) as (base_url, _asked):
-        run = judged(decider(alike_project, base_url))
-    item = run.items.all()[0]
-
-    ((prompt,), reason, _window) = prompts_of(item, criterion_prompts(run))
-
-    assert not reason
-    assert "Rate the coherence" in prompt
-    assert "Rate the fluency" in prompt
-    assert item.output.text in prompt

@@ -5,8 +5,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from evaluations.judging.judges.judges import endpoint_at
 from evaluations.judging.runs.estimate import LOOKED_AT, RunEstimate, estimate_run
@@ -112,23 +110,3 @@ def test_what_an_evaluator_cannot_ask_costs_no_call(
 
     assert GptScore.kind == judge.kind
     assert estimate(judge).calls == 0
-
-
-def test_the_page_says_that_a_computed_run_costs_nothing(
-    small_project: Project, owner: User
-) -> None:
-    judge = judge_of(small_project, kind="chrf", mode="", endpoint=None, model="")
-    client = Client()
-    client.force_login(owner)
-
-    page = client.post(
-        "/p/small/runs/start/",
-        {
-            "judge": judge.pk,
-            "criteria": [criterion.pk for criterion in small_project.criteria.all()],
-            "transport": "live",
-            "estimate": "1",
-        },
-    )
-
-    assert "without calls or cost" in page.content.decode()

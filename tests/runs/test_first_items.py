@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.lifecycle import lay_out_run, resume_run
-from evaluations.judging.runs.starting import RunRequest, start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     EvaluationRun,
@@ -70,13 +68,6 @@ def test_failures_of_several_reasons_are_counted_together() -> None:
 
 def test_later_items_decide_nothing() -> None:
     assert not any(noted([SCORED] * FIRST_ITEMS + [failed()] * 100))
-
-
-def test_the_message_says_how_many_and_why() -> None:
-    why = noted([failed()] * FIRST_ITEMS)[-1]
-
-    assert why.startswith("20 of the first 20 items")
-    assert "The model explains" in why
 
 
 @pytest.fixture
@@ -161,28 +152,6 @@ def test_a_run_with_a_score_is_paused_by_its_first_items(
     worked_on(run)
 
     assert run.state == RunState.PAUSED
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_failed_run_offers_the_reason_and_to_retry_first(
-    small_project: Project, make_judge: MakeJudge, owner: User
-) -> None:
-    judge = make_judge(small_project, "--unparseable-rate", "1", use_steps=False)
-    request = RunRequest(trial=4)
-    run = worked_on(start_run(judge, list(small_project.criteria.all()), request))
-    client = Client()
-    client.force_login(owner)
-
-    page = client.get(run.get_absolute_url()).content.decode()
-
-    assert "<strong>Failed</strong>: All 4 items failed: The reply" in page
-    actions = page.rpartition('<div class="actions">')[2]
-    assert re.findall(r"<button[^>]*>\s*([^<]+?)\s*</button>", actions)[0] == "Retry run"
-    assert "Judge the rest" not in page
-    assert "judge the rest" not in page
-    assert "Done" not in page
-    listed = client.get(f"/p/{small_project.slug}/runs/").content.decode()
-    assert "<td>Failed" in listed
 
 
 @pytest.mark.django_db(transaction=True)

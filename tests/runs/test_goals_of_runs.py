@@ -137,27 +137,6 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     assert ", goal reached" in " ".join(client.get("/p/small/runs/").content.decode().split())
 
 
-def test_a_run_that_is_done_says_whether_its_goal_was_reached(
-    run: EvaluationRun, judged: Judged, owner: User, client: Client
-) -> None:
-    client.force_login(owner)
-
-    def page() -> str:
-        return " ".join(client.get(run.get_absolute_url()).content.decode().split())
-
-    assert "Ends by itself when agreement" in page()
-    assert "is known within ±0.15" in page()
-
-    judged(15)
-    run.items.filter(state=ItemState.PENDING).delete()
-    EvaluationRun.objects.update(state=RunState.DONE, finished_at=timezone.now())
-    assert "The goal was not reached" in page()
-
-    EvaluationRun.objects.update(goal_width=0.5)
-    assert "The goal is reached on each" in page()
-    assert "agreement is known within ±0.5" in page()
-
-
 def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged: Judged) -> None:
     judged(90)
     last = run.items.exclude(state=ItemState.PENDING).order_by("-pk").first()
@@ -184,16 +163,6 @@ def test_documents_that_stand_for_many_are_awaited_though_none_of_them_is_judged
 
     assert found.largest == 100
     assert not run_goals.reached(run, [found])
-
-
-def test_a_run_without_a_goal_goes_on(run: EvaluationRun, judged: Judged) -> None:
-    EvaluationRun.objects.update(goal_width=None)
-    judged(90)
-
-    end_runs_at_goals()
-
-    run.refresh_from_db()
-    assert run.state == RunState.RUNNING
 
 
 @pytest.mark.parametrize("name", ["d{:03}", "topic{1}-{0}"])

@@ -1,18 +1,14 @@
 """A judge's “not applicable” is stored as a score without a value, with its share; it replaces an
 older number and is no failure."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from django.test import Client
 
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.errands import _score_as_asked
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, Score
-from evaluations.pages.runs.run_items import ItemsView, item_rows
 from evaluations.reports.data import load_data
 from geval.llm.scoring import score_by_samples
 from geval.statistics.scales import NO_POINT
@@ -62,16 +58,3 @@ def test_it_replaces_an_older_number(again: EvaluationRun) -> None:
     at = data.output_ids.tolist().index(output)
     assert np.isnan(data.judges[criterion.pk, judge.pk][at])
     assert np.flatnonzero(data.not_applicable[criterion.pk, judge.pk]).tolist() == [at]
-
-
-def test_pages_show_it(again: EvaluationRun, as_role: Callable[[str], Client]) -> None:
-    rows = item_rows(again, ItemsView(), page=1)
-    item = next(row for row in rows if row.cell and row.cell.value is None)
-    client, base = as_role("owner"), f"/p/{again.project.slug}/runs/{again.pk}/"
-
-    pages = [client.get(base + path) for path in ("", "items/", f"items/{item.item.pk}/")]
-
-    assert [page.status_code for page in pages] == [200, 200, 200]
-    assert item.cell
-    assert item.cell.difference is None
-    assert all("n/a" in page.content.decode() for page in pages[1:])

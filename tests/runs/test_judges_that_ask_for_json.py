@@ -17,9 +17,8 @@ from evaluations.judging.judges.judges import (
 )
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import Endpoint, EvaluationRun, Judge, ModelProbe, ModelReply, Project
+from evaluations.models import Endpoint, EvaluationRun, Judge, ModelReply, Project
 from evaluations.reports.steadiness import steadiness
-from geval.evaluators.geval import GEval
 from geval.llm.calls import RetryPolicy
 from geval.texts.stand_in import MODEL
 from tests.processes import StandInProcess
@@ -114,16 +113,6 @@ def test_without_a_probe_its_items_fail_and_the_run_says_why(
     assert not run.scores.exists()
 
 
-def test_findings_of_earlier_versions_know_of_no_schema(
-    small_project: Project, start_standin: Start
-) -> None:
-    endpoint = endpoint_of(small_project, start_standin)
-    ModelProbe.objects.create(endpoint=endpoint, model=MODEL, findings={"logprobs": 20})
-
-    with pytest.raises(ValidationError, match="Probe it again"):
-        judge_of(endpoint, "rating")
-
-
 def test_the_command_sets_the_form_and_others_are_refused(
     small_project: Project, start_standin: Start
 ) -> None:
@@ -133,8 +122,3 @@ def test_the_command_sets_the_form_and_others_are_refused(
     call_command(*add, "--set", "reply_form=reason")
 
     assert Judge.objects.get().settings["reply_form"] == "reason"
-
-
-def test_a_judge_of_earlier_versions_has_the_settings_it_had() -> None:
-    assert GEval({}).settings.model_dump(mode="json") == {}
-    assert GEval({"delimited": True}).settings.model_dump(mode="json") == {"delimited": True}

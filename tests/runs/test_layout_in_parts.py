@@ -9,12 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import OperationalError, connection
-from django.test import Client
 
-from evaluations.judging.runs import counts, layout, leases, lifecycle, results, worker
-from evaluations.judging.runs.counts import seconds_left
+from evaluations.judging.runs import layout, leases, lifecycle, results, worker
 from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -34,9 +31,7 @@ from evaluations.models import (
     RunState,
     Transport,
 )
-from evaluations.pages.runs.progress import run_progress
 from geval.llm.parsing import Failure, Reason
-from tests.conftest import wait_until
 from tests.runs.laid_out import (
     FIRST_PART,
     OUTPUTS,
@@ -136,21 +131,6 @@ def test_parts_follow_in_the_order_of_the_whole(
     assert is_whole(run)
 
 
-def test_each_part_is_committed(start: Callable[..., EvaluationRun]) -> None:
-    run = start()
-    lay_out_run(run.pk)
-    seen = []
-
-    def look() -> bool:
-        seen.append((again(run).item_count, again(run).is_laid_out))
-        return False
-
-    lay_out_rest(run.pk, stopped=look)
-
-    assert seen == [(FIRST_PART + PART * number, False) for number in range(4)]
-    assert is_whole(run)
-
-
 def test_a_part_that_is_committed_can_be_judged(start: Callable[..., EvaluationRun]) -> None:
     run = start()
     lay_out_run(run.pk)
@@ -229,27 +209,6 @@ def test_two_lists_that_overlap_add_each_item_once(start: Callable[..., Evaluati
     assert is_whole(run)
 
 
-@pytest.mark.parametrize("act", [lay_out_run, lay_out_rest])
-def test_who_comes_when_another_has_just_ended_adds_nothing(
-    start: Callable[..., EvaluationRun], act: Callable[[int], int]
-) -> None:
-    run = start()
-    if act is lay_out_rest:
-        lay_out_run(run.pk)
-
-    def let_another_go_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if "pg_try_advisory_xact_lock" in sql:
-            in_threads(1, lambda: act(run.pk))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(let_another_go_first):
-        assert act(run.pk) == 0
-
-    assert again(run).is_laid_out is (act is lay_out_rest)
-    lay_out_rest(run.pk)
-    assert is_whole(run)
-
-
 @pytest.mark.parametrize("transport", [Transport.LIVE, Transport.BATCH])
 def test_a_run_that_is_paused_between_parts_continues_when_it_is_resumed(
     start: Callable[..., EvaluationRun], transport: Transport
@@ -268,22 +227,6 @@ def test_a_run_that_is_paused_between_parts_continues_when_it_is_resumed(
     assert act(run.pk) == ALL - so_far
     assert is_whole(run)
     assert again(run).state == RunState.RUNNING
-
-
-@pytest.mark.parametrize("transport", [Transport.LIVE, Transport.BATCH])
-def test_a_cancelled_run_gets_no_further_part(
-    start: Callable[..., EvaluationRun], transport: Transport
-) -> None:
-    run = start(transport=transport)
-    if transport == Transport.LIVE:
-        lay_out_run(run.pk)
-    act = lay_out_rest if transport == Transport.LIVE else lay_out_run
-    act(run.pk, stopped=after(1))
-    cancel_run(run.pk, "Enough.")
-
-    assert act(run.pk) == 0
-    assert again(run).state == RunState.CANCELLED
-    assert not leases.claim(run.pk, "t", most=1000)
 
 
 def test_what_is_judged_as_a_whole_is_not_claimed_before_its_last_part(
@@ -328,30 +271,6 @@ def test_what_is_drawn_is_committed_at_once(
     assert run.items.count() == again(run).item_count > PART
 
 
-@pytest.mark.parametrize("request_for", [{"trial": 3}, {}, {"transport": Transport.BATCH}], ids=str)
-def test_a_run_that_is_paused_within_a_part_gets_its_items_once(
-    start: Callable[..., EvaluationRun], request_for: dict[str, Any]
-) -> None:
-    run = start(**request_for)
-    if not request_for:
-        lay_out_run(run.pk)
-
-    def pause(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        outcome = execute(sql, params, many, context)
-        if sql.startswith("INSERT INTO evaluations_runitem"):
-            in_threads(1, lambda: pause_run(run.pk, "Enough for today."))
-        return outcome
-
-    with connection.execute_wrapper(pause):
-        lay_out_run(run.pk)
-        lay_out_rest(run.pk)
-
-    assert resume_run(again(run))
-    lay_out_all(run)
-    assert run.items.count() == again(run).item_count == request_for.get("trial", ALL)
-    assert again(run).is_laid_out
-
-
 def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> None:
     """One is removed between two parts of a list that names it."""
     run = start()
@@ -372,30 +291,6 @@ def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> No
     assert not run.items.exclude(output__in=CandidateOutput.objects.all()).exists()
 
 
-def test_the_rest_follows_also_if_an_output_of_the_first_part_is_removed(
-    start: Callable[..., EvaluationRun],
-) -> None:
-    run = start()
-    listed: list[int] = []
-
-    def remove(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.startswith("INSERT INTO evaluations_runitem") and not listed:
-            listed.extend(map(int, params[1].strip("{}").split(",")))
-            free = CandidateOutput.objects.filter(
-                pk__in=listed, document__doc_id__startswith="more"
-            )
-            in_threads(1, free.filter(pk=free.values("pk")[:1]).delete)
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(remove):
-        lay_out_run(run.pk)
-
-    assert FIRST_PART - 2 <= run.items.count() < FIRST_PART
-    assert not again(run).is_laid_out
-    lay_out_rest(run.pk)
-    assert run.items.count() == ALL - 2
-
-
 def test_two_starts_at_once_are_one_run(large: Project, make_judge: Callable[..., Judge]) -> None:
     judge = make_judge(large, base_url="http://127.0.0.1:1/v1", use_steps=False, concurrency=1)
     refused = []
@@ -411,26 +306,6 @@ def test_two_starts_at_once_are_one_run(large: Project, make_judge: Callable[...
     (run,) = judge.runs.all()
     assert len(refused) == 2
     assert is_whole(run)
-
-
-@pytest.mark.parametrize("fields", [{}, {"kind": "rouge", "mode": ""}], ids=["asks", "computes"])
-def test_workers_judge_all_parts(
-    large: Project, make_judge: Callable[..., Judge], fields: dict[str, Any]
-) -> None:
-    large.documents.update(references=["A reference."])
-    judge = make_judge(large, use_steps=False, concurrency=1, **fields)
-    if fields:
-        Judge.objects.filter(pk=judge.pk).update(endpoint=None, model="")
-        judge.refresh_from_db()
-    run = start_run(judge, list(large.criteria.all()))
-    names = itertools.count()
-
-    in_threads(2, lambda: work_on_run(run.pk, f"worker {next(names)}"))
-    work_on_run(run.pk, "last")  # one of the two may have waited for neither parts nor items
-
-    assert again(run).state == RunState.DONE
-    assert again(run).is_laid_out
-    assert run.scores.count() == run.items.count() == again(run).item_count
 
 
 def test_who_lays_out_a_run_knows_the_length_of_its_prompts(
@@ -450,60 +325,6 @@ def test_who_lays_out_a_run_knows_the_length_of_its_prompts(
 
     assert known == [again(run).frozen.characters_each]
     assert known[0] > 12_000
-
-
-def test_a_worker_judges_what_is_committed_while_a_later_part_is_laid_out(
-    large: Project, make_judge: Callable[..., Judge]
-) -> None:
-    run = start_run(make_judge(large, use_steps=False, concurrency=1), list(large.criteria.all()))
-    judged = FIRST_PART + 2 * PART
-    gate = connection.copy()
-    with connection.cursor() as cursor, gate.cursor() as closed:
-        closed.execute("SELECT pg_advisory_lock(4712)")
-        cursor.execute(
-            f"""CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                   IF (SELECT count(*) FROM evaluations_runitem) >= {judged} THEN
-                       PERFORM pg_advisory_lock_shared(4712);
-                   END IF;
-                   RETURN NULL; END $$;
-               CREATE TRIGGER gate BEFORE INSERT ON evaluations_runitem
-                   EXECUTE FUNCTION wait_at_gate()"""
-        )
-        try:
-            with ThreadPoolExecutor(1) as pool:
-                working = pool.submit(work_on_run, run.pk, "tester")
-                wait_until(lambda: run.scores.count() >= judged, seconds=20)
-                is_partly = not again(run).is_laid_out
-                closed.execute("SELECT pg_advisory_unlock(4712)")
-                working.result(timeout=60)
-        finally:
-            gate.close()
-            cursor.execute("DROP TRIGGER gate ON evaluations_runitem; DROP FUNCTION wait_at_gate()")
-
-    assert is_partly
-    assert again(run).state == RunState.DONE
-    assert run.scores.count() == again(run).calls == ALL
-
-
-def test_counts_of_a_page_follow_the_layout(
-    start: Callable[..., EvaluationRun],
-    client: Client,
-    owner: User,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(counts, "LARGE_RUN", 1)
-    client.force_login(owner)
-    run = start()
-    lay_out_run(run.pk)
-    second = run.judged_criteria()[1].pk
-
-    def listed() -> int:
-        page = client.get(f"{again(run).get_absolute_url()}items/?criterion={second}")
-        return int(page.context["page"].paginator.count)
-
-    assert listed() == FIRST_PART - ALL // 2
-    lay_out_rest(run.pk)
-    assert listed() == ALL // 2
 
 
 def test_failed_items_of_the_first_part_are_no_part_of_the_rest(partly: EvaluationRun) -> None:
@@ -587,35 +408,6 @@ def test_a_run_can_be_stopped_while_it_is_laid_out(
     assert partly.items.count() == FIRST_PART
 
 
-def test_the_run_is_held_for_a_moment_only(
-    partly: EvaluationRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the new rows refer to is looked up before: workers count their calls in the run's row,
-    and pausing it waits for that row."""
-    monkeypatch.setattr(layout, "PART_ITEMS", 1000)
-    other = connection.copy()
-    not_looked_up = []
-
-    def look(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if "FOR UPDATE OF" in sql:
-            with other.cursor() as cursor:
-                cursor.execute(
-                    """SELECT count(*) FROM (SELECT FROM evaluations_candidateoutput
-                       FOR UPDATE SKIP LOCKED) AS free"""
-                )
-                not_looked_up.append(cursor.fetchone()[0])
-        return execute(sql, params, many, context)
-
-    try:
-        with connection.execute_wrapper(look):
-            laid_out = lay_out_rest(partly.pk)
-    finally:
-        other.close()
-
-    # Its items are all of one criterion, so each is about another output.
-    assert not_looked_up == [6 + OUTPUTS - laid_out]
-
-
 @pytest.mark.parametrize(
     ("outputs", "is_laid_out"),
     [(FIRST_PART - 1, True), (FIRST_PART, False), (FIRST_PART + 1, False)],
@@ -652,28 +444,3 @@ def test_a_worker_that_comes_when_the_first_part_is_judged_lays_out_the_rest(
     run.refresh_from_db()
     assert run.state == RunState.DONE
     assert run.scores.count() == ALL
-
-
-def test_the_page_says_that_more_items_come(
-    partly: EvaluationRun, client: Client, owner: User
-) -> None:
-    client.force_login(owner)
-    judge_all_that_are_free(partly)
-    EvaluationRun.objects.filter(pk=partly.pk).update(calls=1)
-    progress = run_progress(again(partly))
-
-    assert (progress.left, progress.total) == (None, FIRST_PART)
-    assert seconds_left(partly, remaining=1, rate=60.0) is None
-    page = client.get(partly.get_absolute_url()).content.decode()
-    assert "more items are being added" in " ".join(page.split())
-
-    pause_run(partly.pk, "The budget of 1 would be exceeded by the next item.")
-    page = client.get(partly.get_absolute_url()).content.decode()
-    assert "more items follow when it is" in " ".join(page.split())
-    resume_run(partly)
-
-    lay_out_rest(partly.pk)
-    whole = again(partly)
-    assert run_progress(whole).left is not None
-    assert [seconds_left(whole, 30, rate) for rate in (None, 0.0, 60.0)] == [None, None, 30.0]
-    assert "more items" not in client.get(partly.get_absolute_url()).content.decode()

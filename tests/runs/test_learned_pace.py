@@ -3,14 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from django.test import Client
 
 from evaluations.judging.runs import outgoing
-from evaluations.judging.runs.accounts import account_of, read_account
-from evaluations.judging.runs.quota import allowed_rate, close, exchange, known_pace, rate_in_words
+from evaluations.judging.runs.accounts import account_of
+from evaluations.judging.runs.quota import close, exchange, known_pace
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import EvaluationRun, Judge, Project, RunState
+from evaluations.models import Judge, Project, RunState
 from geval.llm.pacing import Sign, WorkerReport
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,37 +44,6 @@ def test_a_closed_endpoint_gives_one_moment_at_a_time() -> None:
 
     assert (first.slots.count, first.slots.alone) == (1, True)
     assert second.slots.at >= first.slots.at + 1
-
-
-def test_the_page_says_how_much_the_endpoint_allows(
-    as_role: Callable[[str], Client], run: EvaluationRun
-) -> None:
-    endpoint = run.judge.endpoint
-    assert endpoint is not None
-    account = read_account(endpoint)
-    EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING)
-    viewer = as_role("viewer")
-    assert "allows about" not in viewer.get(run.get_absolute_url()).content.decode()
-
-    exchange(account, run.frozen.model, FIFTY, wanted=1)
-
-    assert allowed_rate(account, run.frozen.model)
-    page = viewer.get(run.get_absolute_url()).content.decode()
-    assert "about 49 requests per second" in page
-
-
-@pytest.mark.parametrize(
-    ("rate", "words"),
-    [
-        (50.2, "50 requests per second"),
-        (1250.0, "1\u202f250 requests per second"),
-        (0.5, "30 requests per minute"),
-        (1 / 60, "60 requests per hour"),
-        (1e-5, "1 request per hour"),
-    ],
-)
-def test_a_pace_in_words(rate: float, words: str) -> None:
-    assert rate_in_words(rate) == words
 
 
 @pytest.mark.parametrize("headers", ["all", "refused", "none"])

@@ -20,10 +20,8 @@ from evaluations.models import (
     ProjectLimits,
     Role,
     RunState,
-    sizes,
 )
 from evaluations.models.limits import this_month
-from evaluations.people import limits
 from evaluations.people.limits import (
     Resource,
     allowances,
@@ -70,20 +68,6 @@ def test_without_limits_nothing_is_refused_and_money_is_counted(judge: Judge) ->
     assert (spent.month, spent.money) == (this_month(), run.cost)
     assert {entry.most for entry in allowances(judge.project)} == {None}
     assert money_left(judge.project) is None
-
-
-@pytest.mark.parametrize(("large", "measured_again"), [(2, False), (3, True)])
-def test_pages_measure_the_storage_of_many_documents_seldom(
-    small_project: Project, monkeypatch: pytest.MonkeyPatch, large: int, measured_again: bool
-) -> None:
-    monkeypatch.setattr(limits, "LARGE", large)
-    sizes.forget()
-    before = allowances(small_project)[0].used
-    small_project.documents.update(source="A longer text than the one before.")
-
-    assert small_project.documents.count() == 3
-    assert (allowances(small_project)[0].used != before) == measured_again
-    assert storage([small_project.pk]) != before
 
 
 @pytest.mark.slow

@@ -40,7 +40,6 @@ from evaluations.models import (
 )
 from geval.llm.calls import RetryPolicy
 from geval.llm.errors import EndpointError, ErrorKind
-from tests.conftest import wait_until
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -422,19 +421,6 @@ def test_a_run_whose_endpoint_is_lost_while_it_writes_steps_goes_on_by_itself(
     assert (failed(run), run.scores.count()) == (0, 12)
 
 
-def test_steps_of_an_endpoint_that_never_answered_wait_for_somebody(
-    small_project: Project, make_judge: Callable[..., Judge], door: Door
-) -> None:
-    door.passes = 0
-    run = start_run(
-        make_judge(small_project, base_url=door.address), list(small_project.criteria.all())
-    )
-
-    worked_on(run)
-
-    assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
-
-
 def looked_at(run: EvaluationRun) -> EvaluationRun:
     """What a worker does when it is time to look at batches."""
     Batch.objects.update(look_at=timezone.now())
@@ -464,34 +450,4 @@ def test_a_run_in_batches_waits_for_its_endpoint_and_goes_on_by_itself(
     resumed(run)
 
     assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
-    assert (failed(run), run.scores.count()) == (0, 12)
-
-
-def test_a_batch_that_an_endpoint_never_took_waits_for_somebody(
-    small_project: Project, make_judge: Callable[..., Judge], door: Door
-) -> None:
-    door.passes = 0
-    judge = make_judge(small_project, base_url=door.address, use_steps=False)
-    run = start_run(judge, list(small_project.criteria.all()), RunRequest(transport="batch"))
-
-    for _ in range(MOST_FAILED_LOOKS):
-        looked_at(run)
-
-    assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
-
-
-@pytest.mark.slow
-def test_with_workers_nobody_has_to_touch_anything(
-    run: EvaluationRun, door: Door, start_worker: Callable[..., object]
-) -> None:
-    door.passes, door.then = 4, CUTTING
-    start_worker()
-    wait_until(lambda: EvaluationRun.objects.resuming().filter(pk=run.pk).exists())
-    door.passes = 10**9
-
-    wait_until(
-        lambda: EvaluationRun.objects.get(pk=run.pk).state == RunState.DONE,
-        seconds=FIRST_OUTAGE_WAIT.total_seconds() + 60,
-    )
-
     assert (failed(run), run.scores.count()) == (0, 12)

@@ -13,7 +13,6 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.utils import timezone
 
-from annotations.models import Rating
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
@@ -151,15 +150,6 @@ def test_a_pilot_leaves_locked_documents_alone(large: Project) -> None:
     assert len(drawn) == 2 * len(left)
 
 
-def test_a_pilot_that_finds_nothing_judges_nothing(judge: Judge) -> None:
-    judge.project.documents.all()[0].outputs.all().delete()
-    Rating.objects.all().delete()
-    for document in judge.project.documents.all():
-        document.outputs.all().delete()
-
-    assert start(judge, pilot=5).items.count() == 0
-
-
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_rest_is_all_that_the_pilot_left_out(judge: Judge, fresh: bool) -> None:
     pilot = judge_everything(judge, pilot=20, fresh=fresh)
@@ -202,21 +192,6 @@ def test_the_run_form_starts_a_pilot_whose_page_offers_the_rest(judge: Judge, ow
     assert answer["Location"] == f"/p/small/runs/{rest.pk}/"
     assert "Open the run on the rest" in after
     assert "Judge the rest" not in after
-
-
-def test_a_rest_that_cannot_run_is_refused_in_words(judge: Judge, owner: User) -> None:
-    client = Client()
-    client.force_login(owner)
-    pilot = start(judge, pilot=3)
-    end(pilot)
-    address = f"/p/small/runs/{pilot.pk}/rest/"
-
-    without_prices = client.post(address, {"budget": "3"}, follow=True).content.decode()
-    wrong = client.post(address, {"budget": "x"}, follow=True).content.decode()
-
-    assert "A budget needs prices" in without_prices
-    assert "not a valid amount" in wrong
-    assert EvaluationRun.objects.count() == 1
 
 
 def test_the_command_refuses_a_pilot_on_no_documents(judge: Judge) -> None:
@@ -268,20 +243,3 @@ def test_a_batch_is_given_no_time(judge: Judge) -> None:
     criteria = list(judge.project.criteria.all())
 
     assert estimate_run(judge, criteria, fresh=True, transport="batch").seconds is None
-
-
-def test_a_run_with_failures_says_how_many_were_judged(judge: Judge, owner: User) -> None:
-    run = start(judge)
-    client = Client()
-    client.force_login(owner)
-    first, *others = run.items.values_list("pk", flat=True)
-    run.items.filter(pk=first).update(state="failed", reason="refusal")
-    under_way = " ".join(client.get(f"/p/small/runs/{run.pk}/").content.decode().split())
-    run.items.filter(pk__in=others).update(state="done")
-    end(run)
-    ended = client.get(f"/p/small/runs/{run.pk}/").content.decode()
-
-    assert "<strong>0 of 120</strong> items judged so far</li>" in under_way
-    assert "<strong>119 of 120</strong>\n        items judged</li>" in ended
-    assert "<strong>1</strong> failed" in ended
-    assert "Results so far" not in ended

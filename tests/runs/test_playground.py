@@ -242,18 +242,6 @@ def test_the_page_tries_shows_and_keeps(owner: Client, judge: Judge, criterion: 
     assert kept.headers["Location"] == f"{newest.get_absolute_url()}try/"
 
 
-def test_a_refusal_is_said_on_the_page_and_keeps_what_was_typed(
-    owner: Client, judge: Judge, criterion: Criterion
-) -> None:
-    Criterion.objects.filter(pk=criterion.pk).update(prompt_file="Rate {{Summary}}.")
-    wrong = sent(judge, criterion, prompt="Compare with {{Nonsense}}.")
-    answer = owner.post(f"/p/small/judges/{judge.pk}/try/", wrong)
-
-    assert answer.status_code == 422
-    assert "unknown placeholder" in answer.content.decode()
-    assert "Compare with {{Nonsense}}." in answer.content.decode()
-
-
 def test_readers_see_no_playground(as_role: Callable[[str], Client], judge: Judge) -> None:
     viewer = as_role("viewer")
 

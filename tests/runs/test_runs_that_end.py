@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging.runs import database, leases
-from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run
+from evaluations.judging.runs import leases
+from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, pause_run
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import start_run
@@ -64,20 +63,6 @@ def test_a_wait_ends_when_the_run_stops(
 
     assert not worker.is_alive()
     assert not RunItem.objects.filter(run=run, state="leased").exists()
-
-
-def test_the_page_of_a_run_says_what_its_calls_wait_for(
-    as_role: Callable[[str], Client], run: EvaluationRun
-) -> None:
-    until = timezone.now() + datetime.timedelta(minutes=3)
-    EvaluationRun.objects.filter(pk=run.pk).update(
-        state=RunState.RUNNING, waits_until=until, waits_for="Slow down."
-    )
-    viewer = as_role("viewer")
-
-    assert "Slow down." in viewer.get(run.get_absolute_url()).content.decode()
-    EvaluationRun.objects.filter(pk=run.pk).update(waits_until=timezone.now())
-    assert "Slow down." not in viewer.get(run.get_absolute_url()).content.decode()
 
 
 def test_a_wait_of_a_day_pauses_the_run_with_the_time(
@@ -179,21 +164,6 @@ def test_a_result_that_the_database_refuses_fails_its_item_and_its_calls_count(
     assert run.prompt_tokens > 0
 
 
-def test_a_full_disk_is_said_on_the_run(
-    small_project: Project, make_judge: MakeJudge, refusing: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
-    refusing("evaluations_modelreply", when="true", code="53100")
-
-    run = worked_on(started(make_judge(small_project, use_steps=False)))
-
-    assert run.state == RunState.PAUSED
-    assert "disk is full" in run.message
-    assert not run.items.filter(state="leased").exists()
-    assert run.calls > 0
-
-
 def test_an_error_that_nobody_foresaw_pauses_the_run_with_its_message(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,40 +174,6 @@ def test_an_error_that_nobody_foresaw_pauses_the_run_with_its_message(
     assert run.state == RunState.PAUSED
     assert "IndexError: pop from empty list" in run.message
     assert waiting_run() is None
-
-
-def test_an_item_that_workers_are_lost_with_fails_at_last(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk)
-    long_ago = timezone.now() - datetime.timedelta(minutes=5)
-    for _ in range(leases.MOST_LOST_WORKERS):
-        assert leases.claim(run.pk, "lost", most=1)
-        run.items.filter(leased_by="lost").update(lease_until=long_ago)
-
-    worked_on(run)
-
-    failed = run.items.get(state="failed")
-    assert failed.reason == "worker_lost"
-    assert failed.detail.startswith("5 workers ended")
-    assert (run.state, run.scores.count()) == (RunState.DONE, 11)
-    assert resume_run(run, retry_failed=True)
-    worked_on(run)
-    assert run.scores.count() == 12
-
-
-def test_giving_an_item_back_is_no_lost_worker(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk)
-
-    for _ in range(20):
-        assert len(leases.claim(run.pk, "w", most=100)) == 12
-        leases.give_back(run.pk, "w")
-
-    assert set(run.items.values_list("attempts", flat=True)) == {0}
 
 
 def test_a_run_that_workers_are_lost_with_while_they_prepare_it_pauses(

@@ -178,19 +178,6 @@ def test_a_slot_serves_all_runs_and_calls_another_that_can_be_used(
     assert all(run.served_at for run in states)
 
 
-def test_without_a_free_slot_a_message_does_nothing(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    a_worker(1)
-    assert WorkerSlot.objects.take(WORKER)
-    run = started(make_judge(small_project, use_steps=False))
-
-    work_on_runs(WORKER, stay)
-
-    run.refresh_from_db()
-    assert run.state == RunState.PREPARING
-
-
 def test_a_worker_that_leaves_takes_no_run(small_project: Project, make_judge: MakeJudge) -> None:
     a_worker(1)
     started(make_judge(small_project, use_steps=False))
@@ -230,16 +217,6 @@ def test_a_turn_does_not_look_before_its_seconds_are_over(
     started(make_judge(project_of("other"), name="b", use_steps=False))
 
     assert not ServingTurn(slot, run.pk, stay, seconds=60).gives_way()
-
-
-def test_a_slot_that_is_gone_serves_nothing(small_project: Project, make_judge: MakeJudge) -> None:
-    a_worker(1)
-    started(make_judge(small_project, use_steps=False))
-    slot = WorkerSlot.objects.take(WORKER)
-    assert slot
-    WorkerSlot.objects.all().delete()
-
-    assert choose_run(slot) is None
 
 
 def test_a_slot_shows_that_it_lives_while_it_serves(
@@ -328,26 +305,6 @@ def test_slots_of_a_judge_share_its_calls_in_flight(
 
     assert set(shares) == parts
     assert sum(shares) == 5
-
-
-def test_a_slot_that_joins_waits_until_the_others_have_ended_what_is_too_much(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    a_worker(2)
-    lay_out_run(started(make_judge(small_project, use_steps=False, concurrency=5)).pk)
-    first, second = (WorkerSlot.objects.take(WORKER) for _ in range(2))
-    assert first
-    assert second
-
-    first.run_id = choose_run(first)
-    assert grant_calls(5, first, are_open=0) == 5
-    second.run_id = choose_run(second)
-
-    assert grant_calls(5, second, are_open=0) == 0
-    assert grant_calls(5, first, are_open=5) == 3
-    assert grant_calls(5, second, are_open=0) == 0
-    assert grant_calls(5, first, are_open=3) == 3
-    assert grant_calls(5, second, are_open=0) == 2
 
 
 def test_calls_of_a_worker_without_a_slot_are_all_its_own(

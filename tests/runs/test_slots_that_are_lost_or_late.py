@@ -230,23 +230,6 @@ def test_a_step_with_a_batch_that_failed_is_not_tried_again_at_once(
     assert batch.run_id == run.pk
 
 
-def test_a_run_for_which_nothing_could_be_done_sends_for_nobody_else(
-    small_project: Project,
-    make_judge: MakeJudge,
-    messages: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    beat(WORKER, Offer((RUNS,), 1))
-    started(make_judge(small_project, use_steps=False))
-    messages.clear()
-    WorkerSlot.objects.update(called_at=None)
-    monkeypatch.setattr(serving, "work_on_run", lambda *_all, **_more: None)
-
-    work_on_runs(WORKER, stay)
-
-    assert messages == []
-
-
 def test_a_worker_whose_file_cannot_be_touched_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEVAL_PULSE_FILE", "/nowhere/at/all")
 

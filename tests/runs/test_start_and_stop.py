@@ -15,7 +15,7 @@ from evaluations.judging.runs.lifecycle import (
     resume_run,
 )
 from evaluations.judging.runs.starting import RunRequest, start_run
-from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
+from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from geval.llm.prompts import PromptError
 from geval.llm.scoring import Scored
 
@@ -61,13 +61,6 @@ def test_one_judge_runs_once_at_a_time(judge: Judge) -> None:
 
     with pytest.raises(RunError, match="still running"):
         start(judge)
-
-
-def test_imported_scores_cannot_be_run(small_project: Project) -> None:
-    imported = Judge.objects.create(project=small_project, name="file", kind=JudgeKind.IMPORTED)
-
-    with pytest.raises(RunError, match="imported"):
-        start(imported)
 
 
 def test_a_run_needs_a_criterion(judge: Judge) -> None:
@@ -166,9 +159,3 @@ def test_one_worker_prepares_a_run_and_another_may_if_that_one_is_lost(judge: Ju
     assert not claim_preparation(run.pk)
     EvaluationRun.objects.update(preparer_until="2020-01-01T00:00Z")
     assert claim_preparation(run.pk)
-
-
-def test_laying_out_twice_changes_nothing(judge: Judge) -> None:
-    run = start(judge)
-
-    assert [lay_out_run(run.pk) for _ in range(2)] == [12, 0]

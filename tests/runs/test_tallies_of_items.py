@@ -2,8 +2,6 @@
 whatever happened to them."""
 
 import itertools
-import random
-import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -176,53 +174,6 @@ def test_nobody_waits_for_another_transaction(start: Callable[..., EvaluationRun
     assert run.items_by_state() == counted(run)
     assert run.items_by_state()[ItemState.FAILED] == 14
     assert run.tallies.count() == 2
-
-
-def test_numbers_after_a_storm(start: Callable[..., EvaluationRun]) -> None:
-    """Six workers, whose transactions end well, are rolled back or lose their connection, while the
-    run is laid out, paused, resumed and retried."""
-    run = start()
-    lay_out_run(run.pk)
-    together, errors = threading.Barrier(6), list[Exception]()
-
-    def work(number: int) -> None:
-        dice, worker = random.Random(number), f"w{number}"
-        together.wait(timeout=20)
-        try:
-            for _ in range(25):
-                act(dice.random(), dice.randint(1, 9), worker)
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()
-
-    def act(luck: float, most: int, worker: str) -> None:
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                items = leases.claim(run.pk, worker, most=most)
-                if luck < 0.5:
-                    store(run, items, worker)
-                elif luck < 0.6:
-                    leases.give_back(run.pk, worker)
-                elif luck < 0.7:
-                    transaction.set_rollback(True)
-                elif luck < 0.8:
-                    cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
-        except OperationalError:
-            connection.close()
-        if luck > 0.9:
-            pause_run(run.pk, "For now.")
-            resume_run(again(run), retry_failed=True)
-        if luck > 0.8:
-            lay_out_rest(run.pk)
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(work, range(6)))
-
-    assert errors == []
-    assert run.items_by_state() == counted(run)
-    assert sum(counted(run).values()) == again(run).item_count == ALL
-    assert run.tallies.count() <= 7
 
 
 def test_pages_show_them_without_counting(start: Callable[..., EvaluationRun]) -> None:

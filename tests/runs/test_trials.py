@@ -14,8 +14,7 @@ from evaluations.judging.runs.lifecycle import RunError, lay_out_rest, lay_out_r
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
-from evaluations.pages.runs.item import trial_items
+from evaluations.models import EvaluationRun, Judge, Project, RunState
 from geval.llm.calls import RetryPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,31 +90,6 @@ def test_the_rest_of_a_fresh_trial_leaves_out_its_items_not_its_outputs(
     assert rest.items.count() == 4 * DOCUMENTS - TRIAL_ITEMS
 
 
-def test_a_trial_of_fewer_items_than_ten_takes_all(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    judge = make_judge(small_project, use_steps=False)
-    run = start_run(judge, [small_project.criteria.all()[0]], RunRequest(trial=TRIAL_ITEMS))
-    lay_out_run(run.pk)
-
-    assert run.items.count() == 6
-
-
-def test_it_shows_prompt_reply_reading_and_coverage_of_each_item(
-    project_of_60: Project, make_judge: MakeJudge
-) -> None:
-    shown = trial_items(tried(make_judge(project_of_60, use_steps=False)))
-
-    assert len(shown) == TRIAL_ITEMS
-    for row in shown:
-        assert row.item.output.text in row.prompts[0]
-        assert row.replies[0].text
-        assert row.value is not None
-        assert 1 <= row.value <= 5
-        assert row.coverage is not None
-        assert 0.5 < row.coverage <= 1
-
-
 def test_the_estimate_of_the_rest_is_what_the_trial_took_per_item(
     project_of_60: Project, make_judge: MakeJudge
 ) -> None:
@@ -137,24 +111,6 @@ def test_the_estimate_of_the_rest_is_what_the_trial_took_per_item(
     assert rest.seconds > 0
 
 
-def test_samples_are_counted_as_the_calls_that_they_took(
-    project_of_60: Project, make_judge: MakeJudge
-) -> None:
-    judge = make_judge(
-        project_of_60,
-        "--ignores-n",
-        use_steps=False,
-        mode="samples",
-        samples=4,
-        temperature=1.0,
-    )
-
-    run = tried(judge)
-
-    assert run.calls == 4 * TRIAL_ITEMS
-    assert estimate_rest(run).calls == 4 * (4 * DOCUMENTS - TRIAL_ITEMS)
-
-
 def test_replies_that_cannot_be_read_are_counted_with_their_cause_and_what_to_try(
     project_of_60: Project, make_judge: MakeJudge
 ) -> None:
@@ -166,12 +122,6 @@ def test_replies_that_cannot_be_read_are_counted_with_their_cause_and_what_to_tr
     assert (failing.items, failing.failed, failing.alike) == (10, 10, 10)
     assert failing.in_words.startswith("10 of 10 items failed: The model")
     assert "Change to samples or change to" in failing.in_words
-
-
-def test_nothing_is_advised_where_nothing_failed(
-    project_of_60: Project, make_judge: MakeJudge
-) -> None:
-    assert unreadable(tried(make_judge(project_of_60, use_steps=False))) is None
 
 
 def test_a_change_makes_a_new_version_and_tries_it(
@@ -224,22 +174,6 @@ def test_the_form_starts_a_trial_whose_page_shows_it_and_judges_the_rest(
     assert rest.frozen.rest_of == run.pk
 
 
-def test_the_page_of_unreadable_replies_has_the_button_that_changes_the_judge(
-    project_of_60: Project, make_judge: MakeJudge, as_role: Callable[..., Client]
-) -> None:
-    run = tried(make_judge(project_of_60, "--unparseable-rate", "1", use_steps=False))
-    owner, address = as_role("owner"), f"/p/{project_of_60.slug}/runs/{run.pk}/"
-
-    page = owner.get(address).content.decode()
-    assert "10 of 10 items failed" in page
-    assert 'value="samples"' in page
-    answer = owner.post(f"{address}change/", {"change": "direct"})
-
-    trial = EvaluationRun.objects.exclude(pk=run.pk).get()
-    assert answer["Location"] == trial.get_absolute_url()
-    assert trial.judge.mode == "direct"
-
-
 def test_a_viewer_sees_the_trial_without_buttons_and_cannot_change_the_judge(
     project_of_60: Project, make_judge: MakeJudge, as_role: Callable[..., Client]
 ) -> None:
@@ -249,14 +183,3 @@ def test_a_viewer_sees_the_trial_without_buttons_and_cannot_change_the_judge(
     assert "and try" not in viewer.get(address).content.decode()
     assert viewer.post(f"{address}change/", {"change": "direct"}).status_code == 403
     assert EvaluationRun.objects.count() == 1
-
-
-def test_items_of_a_trial_that_wait_are_shown_as_waiting(
-    project_of_60: Project, make_judge: MakeJudge
-) -> None:
-    judge = make_judge(project_of_60, base_url="http://127.0.0.1:1/v1", use_steps=False)
-    run = start_run(judge, list(project_of_60.criteria.all()), RunRequest(trial=TRIAL_ITEMS))
-    lay_out_run(run.pk)
-
-    assert [row.value for row in trial_items(run)] == [None] * TRIAL_ITEMS
-    assert run.items.filter(state=ItemState.PENDING).count() == TRIAL_ITEMS
