@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 from assurance.disagreements import numbers as disagreement_numbers
-from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
+from evaluations.models import KeptReport, Project
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.reports import gaps, pair_numbers
+from geval.reports import gaps
 from geval.statistics import cache
 
 pytestmark = pytest.mark.django_db
@@ -77,25 +77,6 @@ def test_a_worker_finds_the_disagreements_that_a_web_process_finds(
     assert as_large(client, DISAGREEMENTS + query, settings) == expected
 
 
-def test_cases_filters_and_causes_need_no_new_numbers(
-    client: Client, judged: Project, settings: Any
-) -> None:
-    output = CandidateOutput.objects.get(document__doc_id="d2", system__name="odd")
-    coherence, judge = judged.criteria.get(name="coherence"), Judge.objects.get(name="first")
-    GapCause.objects.create(judge=judge, criterion=coherence, output=output, cause="vague")
-    chosen = f"criterion={coherence.pk}&judge={judge.pk}"
-    addresses = [
-        f"{DISAGREEMENTS}?{chosen}{more}"
-        for more in ("", f"&output={output.pk}", "&cause=any", f"&system={output.system_id}")
-    ]
-    expected = [content(client, address) for address in addresses]
-
-    assert as_large(client, addresses[0], settings) == expected[0]
-    for address, shown in zip(addresses, expected, strict=True):
-        assert content(client, address) == shown
-    assert not neglected_reports()
-
-
 def test_the_scores_of_one_run_are_a_view_of_their_own(
     client: Client, judged: Project, settings: Any
 ) -> None:
@@ -115,19 +96,6 @@ def test_of_a_large_project_the_largest_gaps_are_listed_and_the_rest_is_counted(
     assert "are about all 6 outputs" in shown
     assert shown.count('class="entry') == 2 < everything.count('class="entry')
     assert "1 of 6" in shown
-
-
-def test_a_worker_compares_two_judges_as_a_web_process_does(client: Client, settings: Any) -> None:
-    expected = content(client, COMPARE)
-    assert as_large(client, COMPARE, settings) == expected
-    assert KeptReport.objects.count() == 2  # the page's numbers, and the report with its tests
-
-
-def test_of_two_judges_in_a_large_project_the_first_outputs_are_listed(
-    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pair_numbers, "MOST_LISTED", 1)
-    assert "only the 2 outputs on which" in as_large(client, COMPARE, settings)
 
 
 def test_a_page_whose_numbers_failed_is_computed_again_on_request(

@@ -38,14 +38,6 @@ def shown(client: Client, project: Project, page: str) -> str:
     return plain(response)
 
 
-@pytest.mark.parametrize("page", ["disagreement_list", "judge_compare"])
-def test_pages_say_it(unequal: Project, as_role: Callable[[str], Client], page: str) -> None:
-    text = shown(as_role("owner"), unequal, page)
-
-    assert WEIGHTS in text
-    assert "nan" not in text.lower().split()
-
-
 @ODD_WEIGHTS
 def test_odd_weights_have_numbers_or_reasons_on_every_page(
     sampled: Callable[..., Project], as_role: Callable[[str], Client], probabilities: list[Any]

@@ -174,35 +174,6 @@ def test_the_judges_page_makes_one_and_it_says_what_it_found(as_role: AsRole, ju
     assert "Certificate" in client.get(f"{judge.get_absolute_url()}certificates/").content.decode()
 
 
-def test_a_requirement_that_cannot_be_read_is_said_on_the_form(
-    as_role: AsRole, judge: Judge
-) -> None:
-    criterion = judge.project.criteria.first()
-    assert criterion is not None
-    response = as_role("researcher").post(
-        f"{judge.get_absolute_url()}certify/",
-        {"criterion": criterion.pk, "requirements": "rho > 0.5", "epsilon": "0.2"},
-    )
-
-    assert response.status_code == 422
-    assert "is not a requirement" in response.content.decode()
-    assert "rho &gt; 0.5" in response.content.decode()
-
-
-def test_the_page_says_what_changed(as_role: AsRole, certificate: Certificate) -> None:
-    ModelReply.objects.update(model="another")
-
-    client = as_role("viewer")
-    page = client.get(certificate.get_absolute_url()).content.decode()
-    badge = client.get(f"{certificate.get_absolute_url()}badge.svg").content.decode()
-
-    assert "It no longer fits" in page
-    assert "offline-stand-in then, another now" in page
-    assert "outdated" in badge
-    downloaded = client.get(f"{certificate.get_absolute_url()}certificate.json").json()
-    assert downloaded == certificate.content
-
-
 def test_the_api_makes_reads_and_refuses(
     as_role: AsRole, judge: Judge, criterion: Criterion
 ) -> None:

@@ -2,15 +2,13 @@
 bound to them."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.db.models import Avg
-from django.test import Client
 
 from annotations.models import Campaign, CampaignItem, Decision
-from evaluations.models import CandidateOutput, Certificate, Criterion, Judge, Project
+from evaluations.models import CandidateOutput, Criterion, Project
 from tests.assurance.certifying.test_gate import certify, run
 
 pytestmark = pytest.mark.django_db
@@ -58,18 +56,3 @@ def test_it_says_so_and_no_longer_fits_after_another_decision(
     assert code == 1
     assert "The ratings changed" in printed
     assert run("verify", str(of_means))[0] == 0
-
-
-@pytest.mark.usefixtures("decided")
-def test_the_page_asks_for_it(
-    judge: Judge, criterion: Criterion, as_role: Callable[[str], Client]
-) -> None:
-    client = as_role("owner")
-    about = {"criterion": criterion.pk, "requirements": "documents>=1", "epsilon": "0.2"}
-
-    client.post(f"/p/small/judges/{judge.pk}/certify/", about | {"human_score": "adjudicated"})
-    made = Certificate.objects.get()
-    page = client.get(made.get_absolute_url()).content.decode()
-
-    assert made.content["human_score"] == "adjudicated"
-    assert "adjudicators&#x27; decisions" in page

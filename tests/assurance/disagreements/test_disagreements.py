@@ -89,14 +89,6 @@ def test_the_largest_gap_comes_first_with_its_texts_and_every_rating(
     assert re.search(r"ann <strong[^>]*>4</strong> ·\s+bob <strong[^>]*>4</strong>", text)
 
 
-def test_what_an_output_takes_from_its_source_is_marked(
-    as_role: Callable[[str], Client], judge: Judge
-) -> None:
-    text = shown(as_role("owner"))
-
-    assert '<mark class="taken">The 2. ferry sails </mark>' in text
-
-
 def test_a_constant_shift_is_said_and_can_be_left_out_of_the_order(
     as_role: Callable[[str], Client], small_project: Project, judge: Judge, load: Load
 ) -> None:
@@ -198,21 +190,6 @@ def test_a_cause_is_stored_with_who_and_when_and_the_next_case_opens(
     assert entry.detail == "imported, coherence, good on d2: judge is wrong"
 
 
-def test_beside_a_cause_just_given_stands_what_fixes_it(
-    as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
-) -> None:
-    client, worst, then = as_role("owner"), output("d2", "good"), output("d2", "odd")
-
-    answer = client.post(
-        GIVE, about(judge, coherence, worst, cause="criterion is vague", then=then.pk)
-    )
-    page = client.get(answer["Location"]).content.decode()
-
-    note = page[page.index('class="note undo"') : page.index('class="inbox"')]
-    assert "Rewrite the criterion" in note
-    assert "Undo" in note
-
-
 def test_a_cause_is_replaced_undone_and_keeps_its_note(
     as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
 ) -> None:
@@ -227,18 +204,6 @@ def test_a_cause_is_replaced_undone_and_keeps_its_note(
     assert (given.cause, given.note) == ("rating is wrong", "See line 2.")
     assert "See line 2." in page
     assert not GapCause.objects.exists()
-
-
-def test_own_causes_get_a_button_and_a_key(
-    as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
-) -> None:
-    client = as_role("owner")
-    client.post(GIVE, about(judge, coherence, output("d2", "good"), own="source <b>is</b> cut"))
-
-    page = shown(client)
-
-    assert 'value="source &lt;b&gt;is&lt;/b&gt; cut" data-key="5"' in re.sub(r"\s+", " ", page)
-    assert "<b>is</b>" not in page
 
 
 @pytest.mark.parametrize("wrong", ["cause", "output", "judge"])
@@ -342,14 +307,6 @@ def test_scores_on_another_scale_are_mapped_by_rank(
 
     assert "ROUGE scores on another scale." in text
     assert len(listed(text)) == 6
-
-
-def test_a_project_without_scores_says_what_to_do(
-    as_role: Callable[[str], Client], small_project: Project
-) -> None:
-    live.forget()
-
-    assert "No output has both a rating" in shown(as_role("owner"))
 
 
 def test_the_page_takes_as_many_queries_for_many_outputs_as_for_few(

@@ -136,14 +136,3 @@ def test_only_editors_change_a_prompt(
 
     assert as_role(role).post(EXAMPLES, about).status_code == status
     assert Judge.objects.filter(name=judge.name).count() == 1
-
-
-def test_an_output_without_a_gap_is_no_example(
-    as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
-) -> None:
-    about = {"judge": judge.pk, "criterion": coherence.pk, "output": 10**9}
-
-    answer = as_role("owner").post(EXAMPLES, about, follow=True).content.decode()
-
-    assert "Choose an output that people rated" in answer
-    assert Judge.objects.filter(name=judge.name).count() == 1

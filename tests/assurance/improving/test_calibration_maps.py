@@ -1,22 +1,18 @@
 """A calibration map is proven only if it comes nearer to people than the best constant, and is not
 sold as a better judge: it ranks as before."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from django.core.management import call_command
-from django.urls import reverse
 from scipy import stats
 
-from assurance.improving.certificate import certificate
 from assurance.improving.looking import look
 from assurance.improving.search_data import ground_of
 from assurance.improving.work import request_search, work_on_search
 from evaluations.models import Candidate, Criterion, Judge, LockedDocuments, Look, Project
 from geval.evaluators.formula import CriterionFormula
 from geval.improving.proving import values_of
-from geval.improving.words import MAP_CLAIM, outcome_in_words
+from geval.improving.words import outcome_in_words
 from geval.statistics.calibration import nearest_to_all
 
 pytestmark = pytest.mark.django_db
@@ -81,34 +77,6 @@ def test_the_best_constant_is_learned_from_training_documents_alone(
         np.abs(ground.human[is_locked] - constant).mean()
     )
     assert proven.constant["gain"] == pytest.approx(proven.constant["distance"] - proven.value)
-
-
-def test_a_proven_map_is_said_to_fit_the_scale_and_to_rank_as_before(
-    proven: Look, locked: LockedDocuments, as_role: Any
-) -> None:
-    said = outcome_in_words(proven)
-    page = as_role("viewer").get(reverse("evaluations:improve", args=["small"])).content.decode()
-
-    assert said.startswith(f"proven: {MAP_CLAIM}; gain +")
-    assert "from people, against which it gains +" in said
-    assert "its numbers fit people&#x27;s scale better" in page
-    assert "it ranks as before." in page
-    assert f"always {proven.constant['value']:g}: {proven.constant['distance']:.2f}" in page.lower()
-    assert certificate(locked)["looks"][0]["constant"] == proven.constant
-
-
-# A worker's connections see only what is committed.
-@pytest.mark.django_db(transaction=True)
-def test_using_a_map_says_that_it_ranks_as_before(
-    judge: Judge,
-    locked: LockedDocuments,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    call_command("improve", "small", "--judge", "today", "--change", "calibration", "--use")
-
-    said = capsys.readouterr().err
-    assert "Calibration map is used: today improved" in said
-    assert f"{MAP_CLAIM}." in said.lower()
 
 
 def test_a_map_ranks_exactly_as_the_scores_do(

@@ -7,7 +7,6 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from assurance.improving.work import work_on_search
-from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.models import Candidate, Judge, LockedDocuments, Look, Search
 
 pytestmark = pytest.mark.django_db
@@ -37,10 +36,6 @@ def candidate(judge, criterion, locked):
     return search.candidates.get()
 
 
-def test_a_project_without_scores_says_what_is_needed(project, researcher):
-    assert "Run a judge, or upload" in page(researcher)
-
-
 def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
     assert "Set documents aside first" in page(researcher)
     said = post(researcher, "lock_create", percent=40, looks=5)
@@ -65,19 +60,6 @@ def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
     assert f'In use: <a class="llm" href="{made.get_absolute_url()}"' in page(researcher)
 
 
-def test_while_a_worker_searches_the_page_asks_again_and_then_reloads(
-    judge, criterion, locked, researcher
-):
-    post(researcher, "search_create", judge=judge.pk, criterion=criterion.pk, changes=["panel"])
-    search = Search.objects.get()
-    address = reverse("evaluations:improve_state", args=["small", search.pk])
-    assert address in page(researcher)
-    assert researcher.get(address).status_code == 200
-    work_on_search(search.pk)
-    response = researcher.get(address)
-    assert (response.status_code, response["HX-Refresh"]) == (286, "true")
-
-
 @pytest.mark.parametrize(
     "data",
     [{}, {"judge": "x", "criterion": "1"}, {"judge": "99999", "criterion": "-1"}],
@@ -94,12 +76,6 @@ def test_a_lock_out_of_range_is_refused(rated_project, researcher, data):
     assert not LockedDocuments.objects.exists()
 
 
-def test_a_refused_look_says_why(candidate, locked, researcher):
-    unlock_documents(locked)
-    assert "so nothing can be proven on" in post(researcher, "look_create", candidate.pk)
-    assert not Look.objects.exists()
-
-
 def test_only_an_owner_unlocks(candidate, locked, researcher, as_role):
     assert researcher.post(reverse("evaluations:lock_open", args=["small"])).status_code == 403
     post(as_role("owner"), "lock_open")
@@ -112,12 +88,6 @@ def test_a_viewer_sees_everything_and_can_change_nothing(candidate, as_role):
     assert "Panel of" in shown
     assert "Take" not in shown
     assert "Search for changes" not in shown
-
-
-def test_the_certificate_is_a_download(candidate, researcher):
-    response = researcher.get(reverse("evaluations:improve_certificate", args=["small"]))
-    assert json.loads(response.content)["looks_allowed"] == 2
-    assert "small-certificate.json" in response["Content-Disposition"]
 
 
 def test_a_change_of_another_project_is_not_found(candidate, researcher, make_user):

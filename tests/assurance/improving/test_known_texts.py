@@ -3,14 +3,11 @@ of known texts, and certificates name that of people."""
 
 import json
 from collections.abc import Callable
-from hashlib import sha256
-from importlib import import_module
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import connection
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +23,6 @@ from evaluations.models import (
     Criterion,
     Judge,
     LockedDocuments,
-    LockedText,
     Membership,
     Project,
 )
@@ -195,18 +191,6 @@ def test_texts_that_were_loaded_into_a_locked_project_are_known(
     assert str(earlier_draws(third)) == "2nd draw of 40 of these 40 texts"
 
 
-def test_exact_digests_of_projects_deleted_before_count(
-    locked: LockedDocuments, load: Callable[..., Any]
-) -> None:
-    LockedText.objects.all().delete()
-    LockedText.objects.bulk_create(
-        LockedText(draw="of old", digest=sha256(f"Text {n}.".encode()).hexdigest(), is_locked=True)
-        for n in range(60)
-    )
-
-    assert str(earlier_draws(copied(load))) == "2nd draw of 60 of these 60 texts"
-
-
 def test_conversations_are_known_without_their_names(load: Callable[..., Any]) -> None:
     def talks(slug: str, mark: str) -> Project:
         project = Project.objects.create(slug=slug, name=slug)
@@ -222,19 +206,6 @@ def test_conversations_are_known_without_their_names(load: Callable[..., Any]) -
     lock_documents(talks("first", "?"))
 
     assert str(earlier_draws(talks("second", " !!"))) == "2nd draw of 12 of these 12 texts"
-
-
-def test_migration_folds_the_texts_of_existing_draws(
-    locked: LockedDocuments, load: Callable[..., Any]
-) -> None:
-    LockedText.objects.all().delete()
-    migration = import_module("evaluations.migrations.0065_folded_texts_of_draws")
-
-    with connection.schema_editor() as editor:
-        migration.fold(None, editor)
-
-    other = copied(load, HAIRS["accents"])
-    assert str(earlier_draws(other)) == "2nd draw of 60 of these 60 texts"
 
 
 def test_programs_take_no_look_at_texts_that_were_drawn_before(

@@ -239,32 +239,6 @@ def test_an_owner_who_opens_them_early_sees_them_and_is_on_the_certificate(
     assert opened["at"] == certificate["unlocked_at"]
 
 
-def test_pages_say_that_something_is_withheld(
-    planted: dict[str, Any], as_role: Callable[[str], Client]
-) -> None:
-    owner = as_role("owner")
-
-    def page(name: str) -> str:
-        found: str = owner.get(rights.address(name, planted, 0), follow=True).content.decode()
-        return " ".join(found.split())
-
-    for name in (
-        "annotations:campaign_list",
-        "annotations:campaign_detail",
-        "annotations:adjudication_list",
-        "annotations:adjudication_item",
-        "evaluations:document_detail",
-    ):
-        assert "last look" in page(name), name
-    for name in ("evaluations:project_detail", "annotations:campaign_list"):
-        assert "left out here until the" in page(name), name
-    # Nothing is decided by ratings that nobody sees.
-    address = rights.address("annotations:adjudication_item", planted, 0)
-    before = Decision.objects.count()
-    owner.post(address, {"note": "x"})
-    assert Decision.objects.count() == before
-
-
 def test_annotators_see_their_own_answers_and_not_those_of_others(
     planted: dict[str, Any], client: Client
 ) -> None:

@@ -7,11 +7,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
-from django.urls import reverse
 
-from annotations.models import Preference
 from assurance.certifying.certificates import certify, read_requirements, what_changed
 from assurance.improving.adopting import adopt
 from assurance.improving.looking import look
@@ -23,17 +20,12 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from evaluations.reports.report import build_report, criterion_result, selected_data
+from evaluations.reports.report import build_report
 from geval.reports.downloads.formats import as_metrics
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_csv, as_markdown, as_text
-from geval.reports.drawings.drawn import drawings
-from geval.reports.figure_numbers import numbers_for_figures
-from geval.reports.figures import FIGURES, Subject, scatter
-from geval.reports.options import ReportOptions
 from geval.reports.report import JudgeResult
-from geval.reports.words import headline, in_a_sentence, reading
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEEN = "seen by its search"
@@ -82,86 +74,6 @@ def test_a_report_says_in_the_same_line_that_its_search_has_seen_the_documents(
     assert "seen_by_search" not in content["judges"]["today"]
     metrics = json.loads(as_metrics(report))
     assert metrics[f"{adopted.label}/quality/documents seen by its search"] == training
-
-
-def test_the_verdict_says_so_too(adopted: Judge, rated_project: Project) -> None:
-    report = build_report(rated_project)
-    result = report.criteria[0]
-
-    assert result.best is not None
-    assert result.best.pk == adopted.pk
-    assert SEEN in in_a_sentence(result)
-    assert "Its search has seen" in reading(result)
-    assert SEEN in " ".join(headline(report.criteria))
-    assert json.loads(as_json(report))["criteria"]["quality"]["verdict"]["seen_by_search"]
-
-
-def test_pages_and_the_terminal_say_so(
-    adopted: Judge, rated_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    viewer = as_role("viewer")
-    for name, arguments in (
-        ("report_detail", ["small"]),
-        ("judge_standing", ["small", adopted.pk]),
-        ("project_detail", ["small"]),
-    ):
-        page = viewer.get(reverse(f"evaluations:{name}", args=arguments)).content.decode()
-        assert SEEN in page, name
-    output = io.StringIO()
-    call_command("report", "small", stdout=output)
-    assert SEEN in output.getvalue()
-
-
-def test_figures_say_so_in_their_captions_names_and_tables(
-    adopted: Judge, rated_project: Project, criterion: Criterion
-) -> None:
-    data = selected_data(rated_project, rated_project.judges.all(), [criterion], ReportOptions())
-    result = criterion_result(rated_project, criterion, options=ReportOptions(), data=data)
-    subject = Subject(criterion, result, data)
-    numbers = numbers_for_figures(subject)
-
-    drawn = list(drawings(numbers, numbers.judge(adopted.pk)))
-    others = list(drawings(numbers, next(one for one in numbers.judges if one.pk != adopted.pk)))
-
-    assert {one.kind for one in drawn} >= {"bubbles", "systems", "matrix", "precision"}
-    assert all(f"{adopted.label}: {SEEN}: " in one.caption for one in drawn)
-    assert [one.kind for one in others if SEEN not in one.caption] == ["bubbles", "systems"]
-    for make in FIGURES.values():
-        figure = make(subject)
-        cells = [str(cell) for row in (figure.columns, *figure.rows) for cell in row]
-        assert adopted.label not in cells, figure.title
-    named = f"{adopted.label} ({SEEN})"
-    assert any(trace.get("name") == named for trace in scatter(subject).traces)
-
-
-def test_the_comparison_of_two_judges_says_so_wherever_it_names_the_judge(
-    adopted: Judge, judge: Judge, rated_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    query = {"first": judge.pk, "second": adopted.pk}
-    found = as_role("viewer").get(reverse("evaluations:judge_compare", args=["small"]), query)
-    page = " ".join(found.content.decode().split())
-    named = f"{adopted.label} ({SEEN})"
-
-    assert f'against <span class="llm">{named}</span>' in page
-    assert f">{named}</option>" in page
-    assert f"{adopted.label} on quality: {SEEN}: " in page
-    assert f"{adopted.label} ranks outputs more like" in page
-    assert f"people on quality ({SEEN})." in page
-    (row,) = found.context["found"].differences
-    assert row.seen == (False, True)
-    # Elsewhere its bare label is only in its costs, its title, and before what is said of it.
-    bare = page.replace(named, "").count(f">{adopted.label}<")
-    assert bare == 1
-    assert f"{judge.label} ({SEEN})" not in page
-
-
-def test_the_api_that_compares_says_so(
-    adopted: Judge, judge: Judge, rated_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    address = f"/api/v1/projects/small/judge-tests?first={judge.pk}&second={adopted.pk}"
-    reader = as_role("viewer")
-    content = reader.get(address).json()
-    assert content["criteria"]["quality"]["seen_by_search"] == [adopted.label]
 
 
 def test_other_judges_are_measured_without_a_word(
@@ -220,27 +132,6 @@ def test_every_page_with_its_numbers_names_it_so(
 
     text = " ".join(re.sub(r"<[^>]+>", "", shown).split())
     assert words.format(named=named) in text
-
-
-def test_comparisons_of_outputs_say_so(
-    adopted: Judge, rated_project: Project, criterion: Criterion
-) -> None:
-    ann = rated_project.annotators.get(name="ann")
-    for document in rated_project.documents.all():
-        first, second = document.outputs.order_by("pk")[:2]
-        Preference.objects.create(
-            annotator=ann, criterion=criterion, output_a=first, output_b=second, value=1
-        )
-
-    report = build_report(rated_project)
-
-    lines = line_with(as_text(report), f"{adopted.label} ")
-    assert any("with people" in line for line in lines)
-    assert all(SEEN in line for line in lines)
-    content = json.loads(as_json(report))["comparisons"]["quality"]["agreement"]
-    marks = {one["between"][0]: one.get("seen_by_search") for one in content}
-    assert marks[adopted.label]
-    assert not marks["today"]
 
 
 def test_no_certificate_is_met_over_training_documents(

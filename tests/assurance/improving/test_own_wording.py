@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.test import Client
 
 from assurance.improving.estimating import estimate_search
 from evaluations.judging.judges.criteria import prompt_parts
@@ -64,20 +63,6 @@ def test_a_wording_that_cannot_be_read_is_refused_with_the_place(
 def test_what_is_written_is_read_again() -> None:
     wordings = {"coherence": OWN, "fluency": Wording(prompt="Rate „it“: {{Output}}")}
     assert wordings_in(as_setting(wordings)) == wordings
-
-
-def test_the_judges_page_shows_its_words_against_the_criterions(
-    small_project: Project,
-    make_judge: Callable[..., Judge],
-    criterion: Criterion,
-    as_role: Callable[[str], Client],
-) -> None:
-    judge = make_judge(small_project, settings={"wording": as_setting({"coherence": OWN})})
-    page = as_role("viewer").get(f"{judge.get_absolute_url()}settings/").content.decode()
-    assert "In its own words" in page
-    assert OWN.definition in page
-    assert criterion.definition in page
-    assert "&quot;definition&quot;" not in page
 
 
 def test_a_search_is_estimated_by_the_judges_mean_prompt(

@@ -1,14 +1,11 @@
 """Studies on a judge's page, in the report, the API, the command and the archive."""
 
 import io
-import zipfile
 from collections.abc import Callable
 
-import orjson
 import pytest
 from django.test import Client
 from django.urls import reverse
-from structlog.testing import capture_logs
 
 from assurance.instrument.studies import make_study
 from evaluations.models import Criterion, Judge, Study, StudyItem
@@ -43,17 +40,6 @@ def test_the_form_starts_a_study_and_the_page_shows_it(
     assert (refused.status_code, client.post(new, {"kind": "drift"}).status_code) == (422, 404)
     assert made["Location"] == address(judge)
     assert "asking, 0 of 2 done" in client.get(address(judge)).content.decode()
-
-
-def test_the_page_renews_its_numbers_only_while_the_judge_is_asked(
-    judge: Judge, study: Study, as_role: AsRole
-) -> None:
-    client = as_role("viewer")
-    renews = f'id="studies-again" hx-get="{address(judge)}"'
-
-    assert renews in client.get(address(judge)).content.decode()
-    work(2)
-    assert renews not in client.get(address(judge)).content.decode()
 
 
 def test_the_api_starts_reads_and_stops(
@@ -92,27 +78,6 @@ def test_an_archive_has_what_a_study_found_and_its_copy_asks_nothing(study: Stud
     assert StudyItem.objects.count() == 40
 
 
-def test_watches_in_archives_of_earlier_versions_are_ignored(study: Study) -> None:
-    watch = {"kind": "drift", "every_hours": 24, "drifted_at": None, "drift": "Scores moved."}
-    work(2)
-    old, new = io.BytesIO(), io.BytesIO()
-    write_archive(study.project, old)
-
-    with zipfile.ZipFile(old) as archive, zipfile.ZipFile(new, "w") as changed:
-        for name in archive.namelist():
-            content = archive.read(name)
-            if name == "studies.jsonl":
-                content = orjson.dumps(orjson.loads(content) | watch) + b"\n"
-            changed.writestr(name, content)
-    with capture_logs() as lines:
-        copy = read_archive(new, slug="copy")
-
-    assert not Study._base_manager.filter(project=copy).exists()
-    assert (StudyItem.objects.count(), copy.documents.count()) == (20, 30)
-    ignored = [(one["file"], one["records"]) for one in lines if one["log_level"] == "warning"]
-    assert ignored == [("studies.jsonl", 1), ("study_items.jsonl", 20), ("study_parts.jsonl", 2)]
-
-
 def test_what_a_study_would_ask_is_shown_before_it_starts(
     judge: Judge, criterion: Criterion, as_role: AsRole
 ) -> None:
@@ -129,7 +94,3 @@ def test_what_a_study_would_ask_is_shown_before_it_starts(
     assert "30 outputs, 3 times each: at most <strong>90</strong> calls" in page
     assert not Study.objects.exists()
     assert "in the currency" not in as_role("viewer").get(address(judge)).content.decode()
-
-
-def test_a_stand_in_is_said_to_be_none_of_the_real_ones(judge: Judge, as_role: AsRole) -> None:
-    assert "which is not an LLM" in as_role("viewer").get(address(judge)).content.decode()

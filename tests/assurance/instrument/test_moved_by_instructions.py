@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from assurance.certifying.certificates import certify, read_requirements, what_changed
 from assurance.instrument.asking import record_part
-from assurance.instrument.sensitivity import instructed_judges, sensitivity_of
+from assurance.instrument.sensitivity import instructed_judges
 from assurance.instrument.studies import PARTS, make_study
 from evaluations.judging.runs.lifecycle import current_prompt, evaluator_for
 from evaluations.models import (
@@ -33,7 +33,7 @@ from evaluations.models import (
 from evaluations.models.changes import note_change, state_of
 from evaluations.models.tokens import digest_of
 from evaluations.projects.archive.read import read_archive
-from evaluations.reports.report import Sensitivity, build_report
+from evaluations.reports.report import build_report
 from geval.evaluators.perturbing import INSTRUCTED
 from geval.reports.downloads.report_json import as_json
 from geval.reports.requirements import RequirementError
@@ -107,15 +107,6 @@ def test_the_report_says_beside_rho_how_far_an_instruction_moves_each_judge(
     # Imported scores: no text can address them here.
     row = page.partition("Moved by an instruction in the output")[2].partition("</section>")[0]
     assert '<span class="llm">second</span>' not in row
-
-
-def test_an_effect_that_is_not_shown_is_called_so(asked: Judge, criterion: Criterion) -> None:
-    probe(asked, criterion, 0.0)
-
-    (result,) = build_report(asked.project, judges=[asked]).criteria[0].judges
-
-    assert result.instructed is not None
-    assert result.instructed.in_words.endswith(", not shown to be moved")
 
 
 def test_programs_read_it_with_its_interval(asked: Judge, criterion: Criterion) -> None:
@@ -302,24 +293,3 @@ def test_a_shared_link_shows_no_probes_of_judges_beyond_its_view(
 def test_an_upper_end_cannot_be_required_to_be_high(text: str) -> None:
     with pytest.raises(RequirementError, match="required to be low"):
         read_requirements([text])
-
-
-def test_a_page_of_the_report_computes_what_probes_found_once(
-    asked: Judge,
-    criterion: Criterion,
-    as_role: Callable[[str], Client],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    probe(asked, criterion, 0.8)
-    computed: list[int] = []
-
-    def counted(study: Study) -> Sensitivity:
-        computed.append(study.pk)
-        return sensitivity_of(study)
-
-    monkeypatch.setattr("assurance.instrument.sensitivity.sensitivity_of", counted)
-
-    page = words_of(asked.project, as_role("viewer"))
-
-    assert '<span class="llm">today</span> +0.' in page
-    assert len(computed) == 1

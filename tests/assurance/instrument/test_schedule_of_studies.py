@@ -13,7 +13,6 @@ from evaluations.models import (
     ModelReply,
     RunState,
     Study,
-    StudyPart,
 )
 from tests.assurance.instrument.conftest import go_on, work
 
@@ -102,16 +101,3 @@ def test_a_study_whose_prompt_cannot_be_written_waits_and_keeps_no_other_from_as
     assert odd.is_on
     assert odd.next_at > odd.made_at
     assert [study.parts.count() for study in (odd, other)] == [0, 1]
-
-
-def test_watches_of_earlier_versions_are_neither_shown_nor_asked(
-    study: Study, judge: Judge
-) -> None:
-    Study.objects.filter(pk=study.pk).update(kind="drift")
-    StudyPart.objects.create(study=study, number=1)
-
-    go_on()
-
-    assert not judge.studies.exists()
-    assert not Study.objects.due().exists()
-    assert [part.recorded_at for part in StudyPart.objects.all()] == [None]

@@ -30,7 +30,6 @@ from geval.files.archive.record_file import ArchiveError
 from geval.improving.ground import ImproveError
 from geval.improving.policy_watch import Holding, check_share
 from geval.improving.promises import PromiseKind, parse_promise
-from geval.measuring.inputs import InputError
 from geval.reports.requirements import RequirementError, parse_requirement
 from geval.standin.planted import as_csv
 from tests.assurance.keeping.conftest import DOCUMENTS, Load, files
@@ -95,20 +94,6 @@ def test_more_answers_are_checked_where_ratings_of_locked_documents_are_withheld
     assert asked.check_share == pytest.approx(min(1, usual / (1 - locked.share)), rel=0.1)
 
 
-def test_looks_for_policies_are_listed_beside_the_others(
-    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
-) -> None:
-    lock_documents(labelled, seed="fixed")
-    asked = ask_policy(judge, criterion, FEW)
-    client = as_role("viewer")
-    assert "held out" not in client.get(asked.get_absolute_url()).content.decode()
-
-    page = client.get(f"/p/{labelled.slug}/improve/?judge={judge.pk}").content.decode()
-
-    assert "1 of 5 looks used" in page
-    assert "Policy: few false passes, judge on" in page
-
-
 def test_too_few_documents_are_no_look(project: Project, load: Load) -> None:
     load(project, files(range(15)))
     locked = lock_documents(project, seed="fixed")
@@ -117,19 +102,6 @@ def test_too_few_documents_are_no_look(project: Project, load: Load) -> None:
 
     assert asked.content["more_documents"] > 0
     assert locked.looks_used() == 0
-
-
-def test_earlier_answers_are_listed_with_what_they_take(
-    as_role: Callable[[str], Client], project: Project, load: Load
-) -> None:
-    load(project, files(range(15)))
-    judge, criterion = project.judges.get(), project.criteria.get()
-    asked = [ask_policy(judge, criterion, parse_promise(f"within 0.{n}")) for n in (3, 4)]
-
-    page = as_role("viewer").get(asked[0].get_absolute_url()).content.decode()
-
-    listed = " ".join(page.split('id="asked"', 1)[1].split())
-    assert listed.count("takes at least") == 2
 
 
 def test_opened_documents_and_fitted_judges_prove_nothing(
@@ -415,43 +387,6 @@ def test_only_what_can_be_promised_is_offered(
     assert client.get(f"{address}{unscored.get().pk}").status_code == 404
 
 
-def test_a_refusal_shows_no_older_answer_as_its_reply(
-    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
-) -> None:
-    lock_documents(labelled, looks=1, seed="fixed")
-    ask_policy(judge, criterion, FEW)
-    client = as_role("owner")
-    address = f"/p/{labelled.slug}/judges/{judge.pk}/policy/"
-    before = client.get(address).content.decode()
-
-    refused = client.post(
-        f"{address}ask/",
-        {"criterion": criterion.pk, "promise": "within", "points": "0.3", "field": ""},
-    )
-
-    assert "disabled>Ask" in " ".join(before.split()).replace("disabled >", "disabled>")
-    assert "only look" in before
-    assert refused.status_code == 422
-    shown = refused.content.decode()
-    assert "only look" in shown
-    assert 'id="answer"' in before
-    assert 'id="answer"' not in shown
-
-
-def test_the_verdict_leads_editors_to_the_policy(
-    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
-) -> None:
-    shown = {
-        role: as_role(role).get(f"/p/{labelled.slug}/report/").content.decode()
-        for role in ("owner", "viewer")
-    }
-
-    address = f"/p/{labelled.slug}/judges/{judge.pk}/policy/?criterion={criterion.pk}"
-    assert "Agrees as required" in shown["viewer"]
-    assert address in shown["owner"]
-    assert address not in shown["viewer"]
-
-
 def test_a_certificate_requires_figures_of_the_policy_in_use(
     owner: User, judge: Judge, criterion: Criterion
 ) -> None:
@@ -480,14 +415,6 @@ def test_a_certificate_requires_figures_of_the_policy_in_use(
 def test_requirements_of_policies_have_a_side(text: str) -> None:
     with pytest.raises(RequirementError, match="end"):
         parse_requirement(text)
-
-
-def test_files_refer_to_the_command_of_policies() -> None:
-    table = [{"id": n, "human": n % 2, "judge": n % 2} for n in range(30)]
-    measured = geval.measure(table, human="human", judge="judge", document="id")
-
-    with pytest.raises(InputError, match="policy"):
-        geval.certify(measured, ["policy.error.high<=0.05"])
 
 
 def test_a_week_counts_ratings_of_what_was_drawn(

@@ -1,6 +1,5 @@
 """What the dearer of two judges gives for its price: on the page of two judges, and in the API."""
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -37,46 +36,11 @@ def test_the_dearer_judge_is_said_with_what_it_gives() -> None:
     assert given.endswith("9 times the price.")
 
 
-def test_from_the_other_side_the_difference_has_the_other_sign() -> None:
-    given = sentence(1, 1.5)
-    assert given.startswith("B (reasoning_effort low): rho −0.02 [−0.05, +0.01]")
-    assert given.endswith("1.5 times the price.")
-
-
 @pytest.mark.parametrize(("first", "second"), [(None, 1), (1, None), (0, 1), (1, 1), (1, 1.09)])
 def test_nothing_is_said_where_prices_are_alike_or_not_known(
     first: float | None, second: float | None
 ) -> None:
     assert sentence(first, second) == ""
-
-
-def test_every_criterion_is_named_and_what_is_undefined_left_out() -> None:
-    gaps = [*GAPS, AgreementGap("fluency", -0.1, None), AgreementGap("relevance", math.nan, None)]
-
-    assert "+0.02 [−0.01, +0.05] on coherence and −0.10 on fluency, for" in sentence(2, 1, gaps)
-
-
-@pytest.mark.parametrize(("price", "words"), [(3, "3 times as much"), (1.2, "20 % more")])
-def test_without_a_difference_the_price_alone_is_said(price: float, words: str) -> None:
-    undefined = [AgreementGap("coherence", math.nan, None)]
-
-    assert sentence(price, 1, undefined) == f"A (reasoning_effort high) costs {words}."
-
-
-@pytest.mark.parametrize(
-    ("own", "others", "named"),
-    [
-        ({}, {}, "A"),
-        ({}, {"seed": 1}, "A"),
-        ({"seed": 1}, {}, "A (seed 1)"),
-        ({"thinking": {"budget": 2}}, {"thinking": {"budget": 9}}, 'A (thinking {"budget": 2})'),
-        ({"seed": 1, "verbosity": "low"}, {"seed": 1}, "A (verbosity low)"),
-    ],
-)
-def test_a_judge_is_named_by_the_options_that_the_other_does_not_have(
-    own: dict[str, object], others: dict[str, object], named: str
-) -> None:
-    assert PricedJudge("A", 1, own).beside(PricedJudge("B", 1, others)) == named
 
 
 @pytest.fixture

@@ -178,17 +178,6 @@ def test_one_judge_alone_cannot_be_compared(
     assert "A comparison needs two judges" in shown(as_role("owner"))
 
 
-def test_nonsense_in_the_address_is_ignored(
-    as_role: Callable[[str], Client], pair: Project
-) -> None:
-    near = Judge.objects.get(name="near")
-    client = as_role("owner")
-
-    for query in ("?first=x&second=-1&criterion=99&only=third&page=1e9", "?first=0&page=999",
-                  f"?first={near.pk}&second={near.pk}"):  # fmt: skip
-        assert '<span class="llm">near</span> against <span class="llm">far' in shown(client, query)
-
-
 def test_annotators_do_not_see_it(as_role: Callable[[str], Client], pair: Project) -> None:
     assert as_role("annotator").get(ADDRESS).status_code == 403
     assert as_role("stranger").get(ADDRESS).status_code == 404
