@@ -40,22 +40,6 @@ def test_a_criterion_from_scratch(client: Client, small_project: Project) -> Non
     assert "Wit (1-5) - Whether it makes one smile." in response.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("change", "is_warned"),
-    [({"definition": "Whether it is funny."}, True), ({"task_introduction": "Rate it."}, False)],
-)
-def test_steps_of_an_earlier_definition_are_named(
-    client: Client, small_project: Project, change: dict[str, str], *, is_warned: bool
-) -> None:
-    client.post("/p/small/criteria/new/", FORM)
-    criterion = Criterion.objects.get(name="wit")
-    criterion.steps.create(version=1, text="1. Read it.", written_by="hand")
-
-    page = client.post(f"/p/small/criteria/{criterion.pk}/", FORM | change, follow=True)
-
-    assert ("written for the earlier definition" in page.content.decode()) == is_warned
-
-
 def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
     client: Client, small_project: Project
 ) -> None:
@@ -144,23 +128,6 @@ def test_steps_are_generated_edited_and_compared(
     assert "Slowly read" in client.get(address).content.decode()
 
 
-def test_a_model_that_does_not_answer_is_said(
-    client: Client, small_project: Project, make_judge: Callable[..., Judge]
-) -> None:
-    judge = make_judge(small_project, base_url="http://127.0.0.1:9/v1")
-    criterion = small_project.criteria.get(name="fluency")
-
-    client.post(f"/p/small/criteria/{criterion.pk}/steps/", {"judge": judge.pk, "generate": "1"})
-    do_errands()
-    response = client.get(f"/p/small/criteria/{criterion.pk}/")
-
-    assert "Nothing answers at" in response.content.decode()
-    assert not criterion.steps.exists()
-
-
-HTMX = {"HX-Request": "true"}
-
-
 def test_generating_steps_keeps_typed_ones_as_a_version(
     client: Client, small_project: Project, make_judge: Callable[..., Judge]
 ) -> None:
@@ -174,47 +141,6 @@ def test_generating_steps_keeps_typed_ones_as_a_version(
 
     assert [steps.text for steps in criterion.steps.all()] == ["1. Read it twice."]
     assert "is kept as version 1." in said
-
-
-def test_generating_steps_in_the_browser_replaces_only_its_part_of_the_page(
-    client: Client, small_project: Project, make_judge: Callable[..., Judge]
-) -> None:
-    criterion = small_project.criteria.all()[0]
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
-
-    part = client.post(
-        f"/p/small/criteria/{criterion.pk}/steps/",
-        {"judge": judge.pk, "generate": "1", "text": "1. Read it twice."},
-        headers=HTMX,
-    ).content.decode()
-
-    assert "is writing evaluation steps…" in part
-    assert "<html" not in part
-    assert not criterion.steps.exists()
-
-
-def test_the_prompt_follows_what_is_typed_and_the_audit_log_does_not(
-    client: Client, small_project: Project
-) -> None:
-    part = client.post(
-        "/p/small/criteria/new/", FORM | {"preview": "1"}, headers=HTMX
-    ).content.decode()
-
-    assert "Whether it makes one smile." in part
-    assert "<html" not in part
-    assert not AuditEntry.objects.exists()
-
-
-def test_whole_scale_points_have_no_decimals_in_the_form(
-    small_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    criterion = small_project.criteria.all()[0]
-    Criterion.objects.filter(pk=criterion.pk).update(scale_min=1, scale_max=5, scale_step=0.5)
-
-    form = as_role("owner").get(f"/p/small/criteria/{criterion.pk}/").context["form"]
-
-    assert [form[name].value() for name in ("scale_min", "scale_max", "scale_step")] == [1, 5, 0.5]
-    assert 'value="5.0"' not in str(form)
 
 
 def test_what_one_expert_has_to_show_is_a_setting(client: Client, small_project: Project) -> None:

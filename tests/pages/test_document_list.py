@@ -6,11 +6,10 @@ import re
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from django.db.models import Avg
 from django.test import Client
 
-from annotations.models import Annotator, Rating
-from evaluations.models import CandidateOutput, Document, Judge, Project, Score
+from annotations.models import Rating
+from evaluations.models import Document, Judge, Project, Score
 from evaluations.models.changes import note_change
 from evaluations.reports.serving.parts import REPORT, ReportView
 from geval.reports.options import ReportOptions
@@ -69,32 +68,6 @@ def test_the_figures_are_means_over_outputs_and_criteria(scored: Project) -> Non
     assert figures.disagreement.tolist() == [3.0, 0.5, 3.0]
 
 
-def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: Project) -> None:
-    output = CandidateOutput.objects.filter(document__doc_id="d1").order_by("pk")[0]
-    criterion = scored.criteria.order_by("pk")[0]
-    # One item has more ratings than the others, and a release states a mean for one that people
-    # rated.
-    for number in range(3):
-        Rating.objects.create(
-            output=output,
-            criterion=criterion,
-            annotator=scored.annotators.create(name=f"more-{number}"),
-            score=5,
-        )
-    stated = scored.annotators.create(name="the release", kind=Annotator.Kind.MEAN)
-    Rating.objects.create(output=output, criterion=criterion, annotator=stated, score=1)
-    note_change(scored.pk, [criterion.pk])
-
-    listed = scored.documents.listed(list(scored.documents.values_list("pk", flat=True)))
-
-    assert [document.human_mean for document in listed] == pytest.approx(
-        ReportView(scored, REPORT, ReportOptions()).documents.human
-    )
-    assert listed[0].human_mean != pytest.approx(
-        Rating.objects.filter(output__document__doc_id="d1").aggregate(mean=Avg("score"))["mean"]
-    )
-
-
 def test_scores_off_the_scale_have_no_distance(scored: Project) -> None:
     Score.objects.update(value=42.0)
     note_change(scored.pk, judge=Judge.objects.get().pk)
@@ -148,21 +121,3 @@ def test_rated_and_unrated_documents(client: Client, scored: Project) -> None:
 def test_words_and_names_are_found(client: Client, scored: Project) -> None:
     assert names(client, "q=ferry") == ["d1", "d2", "d3"]
     assert names(client, "q=d2") == ["d2"]
-
-
-def test_words_that_differ_are_marked(client: Client, scored: Project) -> None:
-    document = Document.objects.get(doc_id="d1")
-    address = f"/p/small/data/{document.pk}/"
-    good, _odd = document.outputs.order_by("system__name")
-
-    against_good = client.get(f"{address}?against=system-{good.system_id}").content.decode()
-    assert (
-        'A ferry, a ferry, 1 a </mark>ferry sails <mark class="differs">sails</mark>'
-        in against_good
-    )
-    assert f">{good.text}<" in against_good
-    assert "<mark" not in client.get(f"{address}?against=none").content.decode()
-    assert "<mark" in client.get(f"{address}?against=source").content.decode()
-    assert (
-        "<mark" in client.get(f"{address}?against=nonsense").content.decode()
-    )  # as without: the first output

@@ -9,7 +9,6 @@ from django.test import Client
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Judge, Project
-from geval.evaluators.bertscore import BertScore
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCED = (
@@ -22,30 +21,6 @@ REFERENCED = (
 def browser(client: Client, owner: User) -> Client:
     client.force_login(owner)
     return client
-
-
-def test_all_evaluators_can_be_chosen_and_say_what_they_need(
-    browser: Client, small_project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(BertScore, "packages", ("torch_that_is_not_there",))
-
-    page = browser.get("/p/small/judges/new/?kind=other").content.decode()
-
-    for title in (
-        "G-Eval",
-        "GPTScore",
-        "Pairwise LLM judge",
-        "ROUGE",
-        "METEOR",
-        "UniEval",
-        "Ensemble",
-    ):
-        assert f">{title}</a>" in page
-    assert (
-        "Not installed (torch_that_is_not_there missing): pip install"
-        " &#x27;geval-site[neural]&#x27;" in page
-    )
-    assert "An endpoint with echo and logprobs" in page
 
 
 def test_a_form_makes_a_judge_with_its_settings_and_no_endpoint(
@@ -120,14 +95,3 @@ def test_a_used_judge_is_changed_into_a_new_version(
     run_page = browser.get(run.get_absolute_url()).content.decode()
     assert "beta 2" in run_page
     assert "Its scores count for every criterion." in run_page
-
-
-def test_an_evaluator_whose_package_is_gone_is_still_shown(
-    browser: Client, small_project: Project
-) -> None:
-    judge = Judge.objects.create(project=small_project, name="Gone", kind="gone", settings={"a": 1})
-
-    assert browser.get(judge.get_absolute_url()).status_code == 200
-    assert "gone" in browser.get("/p/small/judges/").content.decode()
-    response = browser.get(f"/p/small/judges/{judge.pk}/edit/", follow=True)
-    assert "provides “gone” is not installed" in response.content.decode()

@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotations.models import Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.models import AuditEntry, CandidateOutput, Judge, Project, RunItem
+from evaluations.models import AuditEntry, CandidateOutput, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.serving import live
@@ -29,7 +29,6 @@ SOURCE = "year,sum\n2026,5"
 OUTPUT = '{"said": "<b>مرحبا</b>"}'
 TABLE = "<th>year</th><th>sum</th>"
 JSON = '<span class="code-nt">"said"</span>'
-AS_WRITTEN = "As written, which is what judges get"
 
 
 @pytest.fixture
@@ -77,37 +76,6 @@ def test_what_is_not_a_format_or_a_language_is_refused(client: Client) -> None:
     assert "word is not one of the" in said.content.decode()
     assert "not the code of a language" in said.content.decode()
     assert Project.objects.get(slug="small").output_format == "json"
-
-
-def test_the_pages_of_a_document_and_an_item_show_both(client: Client, shown: Project) -> None:
-    document = shown.documents.get(doc_id="d1")
-    item = RunItem.objects.filter(output__document=document)[0]
-
-    text = page(client, f"/p/small/data/{document.pk}/")
-    assert TABLE in text
-    assert JSON in text
-    assert "It is <strong>so</strong>." in text
-    assert "{&quot;said&quot;" in text
-    assert text.count(AS_WRITTEN) == 4
-    assert "<b>مرحبا" not in text
-    assert '<div lang="ar"><div class="text formatted formatted-json" data-formatted dir="ltr"' in (
-        text
-    )
-    assert JSON in page(client, f"/p/small/runs/{item.run_id}/items/{item.pk}/")
-
-
-def test_the_texts_behind_a_shared_number_show_both(client: Client, shown: Project) -> None:
-    judge, criterion = Judge.objects.get(), shown.criteria.get(name="coherence")
-    document = shown.documents.get(doc_id="d1")
-    shared = client.post("/p/small/report/share/", {"with_texts": "on"}, follow=True)
-    token = shared.content.decode().split("/shared/")[1].split("/")[0]
-
-    texts = page(Client(), f"/shared/{token}/cell/{criterion.pk}/{judge.pk}/{document.pk}/")
-
-    assert TABLE in texts
-    assert JSON in texts
-    assert "as_written" in texts
-    assert "data-as-written>" in texts
 
 
 def test_a_campaigns_own_setting_comes_first(

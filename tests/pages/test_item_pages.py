@@ -84,32 +84,6 @@ def test_an_explanation_is_asked_once_and_leaves_the_score_alone(
     assert list(judged.scores.order_by("pk").values_list("value", flat=True)) == before
 
 
-def test_items_are_listed_by_state_and_reason(client: Client, judged: EvaluationRun) -> None:
-    item = judged.items.last()
-    assert item
-    judged.items.filter(pk=item.pk).update(state="failed", reason="refusal", detail="It would not.")
-
-    failed = client.get(
-        f"/p/small/runs/{judged.pk}/items/?state=failed&reason=refusal"
-    ).content.decode()
-    everything = client.get(f"/p/small/runs/{judged.pk}/items/").content.decode()
-
-    assert "1 item<" in failed
-    assert "It would not." in failed
-    assert "12 items<" in everything
-
-
-def test_the_run_page_shows_scores_and_correlations_so_far(
-    client: Client, judged: EvaluationRun
-) -> None:
-    text = client.get(judged.get_absolute_url()).content.decode()
-
-    assert "<h2>Results</h2>" in text
-    assert 'class="histogram"' in text
-    assert ">Summary level<" not in text
-    assert text.count("<svg") == 2 * 9
-
-
 def test_an_estimate_is_shown_before_a_run(client: Client, judged: EvaluationRun) -> None:
     criteria = [criterion.pk for criterion in judged.project.criteria.all()]
 

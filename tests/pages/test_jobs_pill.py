@@ -39,16 +39,6 @@ def test_one_run_is_shown_with_its_share_and_a_link(
     assert 'hx-trigger="every 5s, seen"' in part
 
 
-def test_nothing_is_shown_when_nothing_runs(
-    under_way: EvaluationRun, as_role: Callable[[str], Client]
-) -> None:
-    EvaluationRun.objects.update(state="done")
-
-    assert 'pill"' not in as_role("viewer").get("/p/small/jobs/").content.decode().replace(
-        "jobs-pill", ""
-    )
-
-
 def test_several_runs_and_searches_are_counted_and_what_a_search_tries_is_no_run(
     under_way: EvaluationRun,
 ) -> None:

@@ -25,8 +25,6 @@ from evaluations.models import (
     CandidateOutput,
     EvaluationRun,
     Judge,
-    ModelReply,
-    PairScore,
     Project,
     RunItem,
     Score,
@@ -38,7 +36,6 @@ from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs import run_items
 from evaluations.pages.runs.progress import run_progress
 from evaluations.pages.runs.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
-from evaluations.reports import run_results
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CRITERIA, DOCUMENTS, SYSTEMS, SCORED = 5, 200, 4, 60
@@ -142,21 +139,6 @@ def test_a_page_reads_what_it_shows_and_not_all_items(
     assert max(map(rows_read, plans)) <= 2 * PAGE_SIZE + SCORED
 
 
-def test_a_page_of_the_last_criterion_does_not_read_those_before(begun: EvaluationRun) -> None:
-    last = begun.judged_criteria()[-1].pk
-    read = []
-    # Rows that other tests rolled back make a small table look so large that sorting seems cheap.
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_sort TO off")
-        cursor.execute("SET LOCAL enable_bitmapscan TO off")
-    for _ in range(3):  # statistics are of a random sample
-        refresh_statistics(GROWING)  # as autovacuum does, sooner or later
-        plans = plans_of(lambda: item_rows(begun, ItemsView(criterion=last, sort=ORDER), page=10))
-        read.append(max(map(rows_read, plans)))
-
-    assert 10 * PAGE_SIZE <= min(read) <= 12 * PAGE_SIZE
-
-
 def expected(run: EvaluationRun, view: ItemsView) -> list[int]:
     """All items of a view, sorted here."""
     scores = {(s.output_id, s.criterion_id): s.value for s in run.scores.all()}
@@ -194,47 +176,6 @@ def test_every_filter_and_order_lists_what_it_did_page_by_page(
 
         assert listed == ids, view
         assert run_items.count_items(begun, view) == len(ids)
-
-
-def test_all_views_share_one_order_by_difference(
-    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_counts, "LARGE_RUN", 1)
-    views = [
-        ItemsView(state=state, criterion=criterion)
-        for state in ("", "done", "failed", "pending")
-        for criterion in (0, begun.judged_criteria()[0].pk)
-    ]
-
-    with CaptureQueriesContext(connection) as queries:
-        for view in views:
-            item_rows(begun, view, page=1)
-
-    assert sum("AS gap" in query["sql"] for query in queries) == 1
-
-
-def test_open_items_of_a_large_run_are_counted_once_for_many_polls(
-    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_counts, "LARGE_RUN", 1)
-    first = run_results._open_items(begun)
-
-    with CaptureQueriesContext(connection) as queries:
-        assert run_results._open_items(begun) == first
-
-    assert sum(count.items for count in first.values()) == ITEMS - SCORED
-    assert not queries
-
-
-def test_laying_many_items_out_ends_with_fresh_statistics(begun: EvaluationRun) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'evaluations_runitem'")
-        assert cursor.fetchone()[0] >= ITEMS
-        cursor.execute(
-            """SELECT most_common_vals::text FROM pg_stats
-               WHERE tablename = 'evaluations_runitem' AND attname = 'run_id'"""
-        )
-        assert str(begun.pk) in cursor.fetchone()[0].strip("{}").split(",")
 
 
 def test_counts_of_a_small_run_are_new_each_time(begun: EvaluationRun) -> None:
@@ -303,32 +244,3 @@ def test_counts_from_before_a_run_was_resumed_do_not_come_back_with_its_state(
 
     assert done() == [ITEMS, ITEMS // CRITERIA]
     assert begun.state == first
-
-
-def test_outputs_without_words_are_counted_without_reading_the_others(
-    begun: EvaluationRun,
-) -> None:
-    empty = begun.items.order_by("pk")[0].output
-    CandidateOutput.objects.filter(pk=empty.pk).update(text=" \n\t")
-
-    plans = plans_of(lambda: run_progress(begun))
-    of_texts = [plan for plan in plans if "candidateoutput" in str(plan)]
-
-    assert run_progress(begun).counted.asked_about_empty == 1
-    assert of_texts
-    assert all("output_blank" in str(plan) for plan in of_texts)
-    assert max(map(rows_read, of_texts)) <= DOCUMENTS
-
-
-def test_no_index_of_a_large_table_begins_as_another_does() -> None:
-    tables = [model._meta.db_table for model in (RunItem, Score, PairScore, ModelReply)]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_index wider
-                   ON wider.indrelid = i.indrelid AND wider.indexrelid <> i.indexrelid
-                  AND wider.indkey[0] = i.indkey[0] AND wider.indpred IS NULL
-               WHERE i.indrelid::regclass::text = ANY(%s)
-                 AND i.indnatts = 1 AND i.indpred IS NULL AND NOT i.indisunique""",
-            [tables],
-        )
-        assert cursor.fetchall() == []

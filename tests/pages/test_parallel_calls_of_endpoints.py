@@ -9,7 +9,7 @@ from django.test import Client
 
 from evaluations.models import Endpoint, Project
 from evaluations.projects.archive.read import read_archive
-from tests.archive.test_round_trip import archived, changed
+from tests.archive.test_round_trip import archived
 
 pytestmark = pytest.mark.django_db
 VALUES = {"base_url": "http://127.0.0.1:9/v1", "parallel_calls": 4}
@@ -63,16 +63,3 @@ def test_an_archive_brings_it_along(small_project: Project, endpoint: Endpoint) 
 
     assert copy.endpoints.get().parallel_calls == 4
     assert copy.endpoints.get().account == ""
-
-
-def test_an_archive_of_an_earlier_version_has_none(
-    small_project: Project, endpoint: Endpoint
-) -> None:
-    def without(data: bytes) -> bytes:
-        row = json.loads(data)
-        del row["parallel_calls"]
-        return json.dumps(row).encode() + b"\n"
-
-    archive = changed(archived(small_project), endpoints_jsonl=without)
-
-    assert read_archive(archive, slug="copy").endpoints.get().parallel_calls is None

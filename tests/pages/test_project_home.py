@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import URLResolver, get_resolver
 
-from evaluations.models import AuditEntry, EvaluationRun, Project
+from evaluations.models import EvaluationRun, Project
 from evaluations.pages import home
 from evaluations.pages.jobs import jobs_of
 from evaluations.people.activity import names_in_words
@@ -115,16 +115,6 @@ def test_a_run_under_way_is_the_judges_step(judged_project: Project) -> None:
     assert (found.state, found.number, found.action) == ("Running", "100\u202f%", "Watch the run")
 
 
-def test_the_page_says_where_each_criterion_stands(
-    judged_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    page = as_role("viewer").get("/p/small/").content.decode()
-
-    assert page.count("Too early to say") >= 2
-    assert "0 of 2" in page
-    assert "Recent activity" not in page
-
-
 def test_verdicts_that_take_longer_are_fetched_after_the_page(
     judged_project: Project, as_role: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,33 +133,3 @@ def test_verdicts_that_take_longer_are_fetched_after_the_page(
     assert 'class="standings"' not in page
     assert "Too early to say" in part
     assert 'id="step-report"' in part
-
-
-def test_recent_activity_is_in_words_and_repetitions_are_one(
-    small_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    for action in ("run_start", "run_start", "steps_create"):
-        AuditEntry.objects.create(
-            project=small_project, user_name="ada", action=f"evaluations:{action}", path="/"
-        )
-    client = as_role("owner")
-
-    page = " ".join(client.get("/p/small/").content.decode().split())
-    log = client.get("/p/small/members/log/").content.decode()
-
-    assert "ada wrote or generated evaluation steps" in page
-    assert "ada started or estimated a run" in page
-    assert "a run, 2 times" in page
-    assert "wrote or generated evaluation steps" in log
-
-
-@pytest.mark.parametrize("action", ["evaluations:lens_stop", "api:lens_stop_by_id"])
-def test_what_a_missing_app_did_is_told_by_its_name(
-    small_project: Project, as_role: Callable[[str], Client], action: str
-) -> None:
-    AuditEntry.objects.create(project=small_project, user_name="ada", action=action, path="/")
-    client = as_role("owner")
-
-    for address in ("/p/small/", "/p/small/members/log/"):
-        page = " ".join(client.get(address).content.decode().split())
-        assert "does not have now (lens stop)" in page

@@ -68,31 +68,3 @@ def test_where_each_customer_has_another_address_it_is_asked_for(
     assert "data-shown-for" not in field[0]  # in sight, whatever is chosen
     assert said in page
     assert not Endpoint.objects.exists()
-
-
-@pytest.mark.django_db
-def test_the_form_shows_provider_address_and_key_and_folds_the_rest(
-    as_role: Callable[[str], Client], project: Project
-) -> None:
-    page = as_role("owner").get(NEW).content.decode()
-
-    in_sight = re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
-    form = in_sight[in_sight.index('<form class="form"') :]
-    names = set(re.findall(r'<(?:input|select)[^>]* name="(\w+)"', form))
-    assert names == {"csrfmiddlewaretoken", "provider", "base_url", "key"}
-
-
-@pytest.mark.django_db
-def test_a_variable_s_name_is_in_sight_where_one_is_set(
-    as_role: Callable[[str], Client], project: Project
-) -> None:
-    endpoint = project.endpoints.create(
-        name="e", base_url="https://api.openai.com/v1", key_env="OPENAI_API_KEY"
-    )
-    page = as_role("owner").get(f"{endpoint.get_absolute_url()}edit/").content.decode()
-
-    assert re.search(r'<details class="folded" open>\s*<summary>Key in a variable', page)
-    chosen = re.search(r'<option value="openai"[^>]*selected[^>]*>', page)
-    assert chosen
-    assert 'data-base-url="https://api.openai.com/v1"' in chosen[0]
-    assert 'data-key-env="OPENAI_API_KEY"' in chosen[0]

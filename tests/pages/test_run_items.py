@@ -1,16 +1,11 @@
 """The items of a run: score, human mean, difference and distribution, the largest differences
 first."""
 
-import re
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluations.models import EvaluationRun
-from evaluations.pages.runs import run_items
 from evaluations.pages.runs.run_items import ORDER, ItemsView, count_items, item_rows
 
 pytestmark = pytest.mark.django_db
@@ -57,16 +52,6 @@ def test_items_are_filtered_by_criterion_system_state_and_reason(run: Evaluation
     assert count_items(run, ItemsView(reason="timeout")) == 0
 
 
-def test_pages_follow_each_other(run: EvaluationRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = [row.item.pk for row in item_rows(run, ItemsView(), page=1)]
-    monkeypatch.setattr(run_items, "PAGE_SIZE", 5)
-
-    pages = [[row.item.pk for row in item_rows(run, ItemsView(), page=page)] for page in (1, 2, 3)]
-
-    assert [len(page) for page in pages] == [5, 5, 2]
-    assert [*pages[0], *pages[1], *pages[2]] == whole
-
-
 def test_a_page_takes_as_many_queries_for_one_item_as_for_twelve(run: EvaluationRun) -> None:
     assert run.judge.rates_on_scale
     with CaptureQueriesContext(connection) as many:
@@ -86,18 +71,3 @@ def test_scores_on_another_scale_have_no_difference_and_keep_the_runs_order(
 
     assert [row.item.pk for row in rows] == sorted(row.item.pk for row in rows)
     assert {row.cell.difference for row in rows if row.cell} == {None}
-
-
-def test_the_page_shows_each_score_with_its_distribution(
-    run: EvaluationRun, as_role: Callable[[str], Client]
-) -> None:
-    client = as_role("viewer")
-    address = f"/p/small/runs/{run.pk}/items/"
-
-    page = client.get(address).content.decode()
-    odd = client.get(address + "?criterion=x&system=99999999999999999999&sort=no&state=no")
-
-    assert page.count('class="bars"') == 11
-    assert re.search(r'aria-label="1: 0\.75 2: 0\.00', page)
-    assert "12 items" in page
-    assert "12 items" in odd.content.decode()

@@ -5,11 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import timezone
 
-from evaluations.judging.judges.criteria import store_steps
-from evaluations.judging.runs.lifecycle import note_steps
-from evaluations.judging.runs.starting import start_run
 from evaluations.models import (
     Endpoint,
     EvaluationRun,
@@ -17,7 +13,6 @@ from evaluations.models import (
     Judge,
     Project,
     RunState,
-    WorkerHeartbeat,
 )
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
@@ -120,18 +115,6 @@ def test_a_judge_of_another_project_cannot_be_run(
     assert not EvaluationRun.objects.exists()
 
 
-def test_a_finished_run_shows_counts_failures_and_prompts(
-    client: Client, run: EvaluationRun
-) -> None:
-    text = client.get(run.get_absolute_url()).content.decode()
-
-    assert "12 of 12" in text
-    assert "The model refused to answer." in text
-    assert "{{Document}}" in text
-    assert "Retry failed items" in text
-    assert "every 1s" not in text
-
-
 def test_htmx_gets_the_live_part_alone_and_learns_when_to_stop(
     client: Client, run: EvaluationRun
 ) -> None:
@@ -145,17 +128,6 @@ def test_htmx_gets_the_live_part_alone_and_learns_when_to_stop(
     assert 'hx-trigger="every 1s, seen"' in live.content.decode()
 
 
-def test_a_run_without_a_worker_says_so(client: Client, run: EvaluationRun) -> None:
-    EvaluationRun.objects.update(state=RunState.RUNNING)
-
-    alone = client.get(run.get_absolute_url()).content.decode()
-    WorkerHeartbeat.objects.create(name="w", seen_at=timezone.now())
-    worked_on = client.get(run.get_absolute_url()).content.decode()
-
-    assert "No worker is running" in alone
-    assert "No worker is running" not in worked_on
-
-
 def test_pausing_going_on_and_retrying(client: Client, run: EvaluationRun) -> None:
     EvaluationRun.objects.update(state=RunState.RUNNING)
 
@@ -167,23 +139,3 @@ def test_pausing_going_on_and_retrying(client: Client, run: EvaluationRun) -> No
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
     assert run.items.filter(state=ItemState.PENDING).count() == 1
-
-
-def test_a_large_number_is_written_with_thin_spaces_and_no_decimals() -> None:
-    from evaluations.web.templatetags.evaluations import thin
-
-    assert thin(1234.56) == "1\u202f235"
-
-
-def test_a_run_that_is_prepared_says_how_many_steps_are_written(
-    small_project: Project, make_judge: Callable[..., Judge], as_role: Callable[[str], Client]
-) -> None:
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
-    criteria = list(small_project.criteria.all())
-    run = start_run(judge, criteria)
-    note_steps(run.pk, len(criteria))
-    store_steps(criteria[0], "1. Read both texts.", written_by="m")
-
-    page = as_role("viewer").get(run.get_absolute_url()).content.decode()
-
-    assert "Evaluation steps: 1 of 2 written." in page

@@ -64,18 +64,6 @@ def page(as_role: Callable[[str], Client], run: EvaluationRun) -> Callable[[], s
     return read
 
 
-def test_a_band_is_drawn_without_scripts_and_ends_at_the_tables_rho(
-    page: Callable[[], str],
-) -> None:
-    text = page()
-
-    assert "How precisely agreement is known" in text
-    assert text.count('<svg class="drawing"') == 1
-    (drawn,) = re.findall(r"<title>coherence: rho (\S+) after (\d+) documents</title>", text)
-    assert f">{drawn[0]}</td>" in re.sub(r" ?> ?| ?</td>", lambda m: m[0].strip(), text)
-    assert int(drawn[1]) <= DONE
-
-
 def test_the_next_goal_is_said_with_its_documents_and_soon_enough_with_its_time(
     page: Callable[[], str], run: EvaluationRun
 ) -> None:
@@ -88,24 +76,6 @@ def test_the_next_goal_is_said_with_its_documents_and_soon_enough_with_its_time(
     assert found
     assert re.search(rf"{NOW}. ±\S+ takes about \d+ rated", ended)
     assert not re.search(r"±\S+ in about", ended)
-
-
-@pytest.mark.parametrize("state", [RunState.DONE, RunState.CANCELLED])
-def test_nothing_says_so_far_once_a_run_has_ended(
-    page: Callable[[], str], run: EvaluationRun, state: str
-) -> None:
-    assert "so far" in page()
-    EvaluationRun.objects.update(state=state, finished_at=timezone.now())
-    if state == RunState.DONE:
-        RunItem.objects.update(state=ItemState.DONE)
-
-    assert "so far" not in page().lower()
-
-
-def test_few_documents_have_no_band(page: Callable[[], str]) -> None:
-    Score.objects.filter(output__document__doc_id__gte="d15").delete()
-
-    assert "How precisely" not in page()
 
 
 def test_a_judged_output_counts_and_a_failed_one_is_named(

@@ -26,13 +26,6 @@ def sent(client: Client, **fields: object) -> str:
     return client.post("/p/small/data/upload/", fields, follow=True).content.decode()
 
 
-def test_the_form_offers_spreadsheets_and_their_cells(client: Client, project: Project) -> None:
-    page = client.get("/p/small/data/upload/").content.decode()
-
-    assert "Excel (.xlsx), OpenDocument (.ods)" in page
-    assert "Copy cells in your spreadsheet" in page
-
-
 def test_which_sheet_is_asked_and_the_chosen_one_is_loaded(
     client: Client, project: Project
 ) -> None:

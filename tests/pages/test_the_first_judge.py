@@ -9,20 +9,12 @@ import pytest
 from django.test import Client
 
 from evaluations.models import AuditEntry, Endpoint, Judge, ModelProbe, Project
-from geval.evaluators.bertscore import BertScore
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db
 NEW, MODEL = "/p/small/judges/new/", "offline-stand-in"
 Start = Callable[..., StandInProcess]
-
-
-def fields(page: str) -> set[str]:
-    """The names of the fields in sight of the judge's form."""
-    in_sight = re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
-    form = in_sight[in_sight.index('<form class="form"') :]
-    return set(re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', form))
 
 
 def filled(page: str, **values: Any) -> dict[str, Any]:
@@ -35,28 +27,6 @@ def filled(page: str, **values: Any) -> dict[str, Any]:
 @pytest.fixture
 def owner(as_role: Callable[[str], Client], small_project: Project) -> Client:
     return as_role("owner")
-
-
-def test_the_first_form_asks_for_name_provider_key_and_model(owner: Client) -> None:
-    page = owner.get(NEW).content.decode()
-
-    assert "New judge: G-Eval" in page
-    assert fields(page) == {
-        *("csrfmiddlewaretoken", "kind", "name", "provider", "base_url", "key", "model")
-    }
-    assert "on all criteria unless you choose" in page
-    assert f'href="{NEW}?kind=other"' in page
-    assert "ROUGE" not in page
-
-
-def test_with_an_endpoint_it_is_chosen_instead(owner: Client, small_project: Project) -> None:
-    small_project.endpoints.create(name="first", base_url="http://127.0.0.1:9/v1")
-    second = small_project.endpoints.create(name="second", base_url="http://127.0.0.1:9/v2")
-    Endpoint.objects.create(project=small_project, name="third", base_url="http://127.0.0.1:9/v3")
-    page = owner.get(f"{NEW}?endpoint={second.pk}").content.decode()
-
-    assert fields(page) == {"csrfmiddlewaretoken", "kind", "name", "endpoint", "model"}
-    assert f'<option value="{second.pk}" selected>' in page
 
 
 def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) -> None:
@@ -132,16 +102,3 @@ def test_who_may_not_call_out_is_refused_and_saves_nothing(
     assert "G-Eval needs an endpoint." in page
     assert "Ask an owner to do it" in page
     assert not Endpoint.objects.exists()
-
-
-def test_kinds_that_are_not_installed_are_folded_behind_the_link(
-    owner: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(BertScore, "packages", ("torch_that_is_not_there",))
-    page = owner.get(f"{NEW}?kind=other").content.decode()
-    in_sight = re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
-
-    assert "Not installed here" in page
-    assert ">BERTScore</a>" in page
-    assert ">BERTScore</a>" not in in_sight
-    assert ">ROUGE</a>" in in_sight

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.models import EvaluationRun, Project
+from evaluations.models import Project
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 Load = Callable[..., LoadResult]
@@ -51,22 +51,3 @@ def test_verdicts_that_take_long_are_fetched_once_the_page_stands(
     assert f'hx-get="{ADDRESS}?verdicts=1"' in first
     assert "being computed" not in fetched
     assert "coherence <strong>" in fetched
-
-
-def test_a_judge_without_scores_has_dashes_and_its_last_run_is_named(
-    judged_project: Project, run: EvaluationRun, as_role: Callable[[str], Client]
-) -> None:
-    text = page(as_role("viewer"))
-
-    assert f'href="{run.get_absolute_url()}">done</a>' in text
-
-
-def test_a_retired_judge_offers_no_run(
-    judged_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    client, judge = as_role("researcher"), judged_project.judges.get()
-    offers = f'href="/p/small/runs/?judge={judge.pk}#start">Start a run</a>'
-
-    assert offers in client.get(judge.get_absolute_url()).content.decode()
-    client.post(f"{judge.get_absolute_url()}retire/")
-    assert offers not in client.get(judge.get_absolute_url()).content.decode()

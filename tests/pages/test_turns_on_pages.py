@@ -51,22 +51,3 @@ def test_hostile_turns_are_text() -> None:
     assert tags == {"ol", "li", "span", "div", "details", "summary", "code", "a"}
     assert "javascript:" not in "".join(re.findall(r'href="([^"]*)"', html))
     assert 'rel="noopener noreferrer nofollow"' in html
-
-
-def test_speakers_are_headings_and_attachments_have_names() -> None:
-    html = session([Turn("user", "See.", attachments=("file.png", "https://example.org/a"))])
-
-    assert 'class="turn-who" role="heading" aria-level="3"' in html
-    assert 'role="img" data-label="file.png" aria-label="Attachment file.png"' in html
-    assert 'aria-label="Attachment https://example.org/a"' in html
-
-
-def test_long_results_are_folded_and_short_ones_open() -> None:
-    short, long = (
-        session([Turn("assistant", calls=(ToolCall("t", "{}", "x" * size),))])
-        for size in (10, 1_000)
-    )
-
-    assert '<details class="turn-call" open>' in short
-    assert '<details class="turn-call">' in long
-    assert "1,002 characters" in long

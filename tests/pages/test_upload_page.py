@@ -6,12 +6,10 @@ import io
 import json
 from typing import Any
 
-import pyarrow
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
-from pyarrow import parquet
 
 from annotations.models import Rating
 from evaluations.models import (
@@ -97,15 +95,6 @@ def test_loading_says_what_came_and_keeps_no_files(client: Client, project: Proj
     assert Upload.objects.get().state == UploadState.DONE
 
 
-def test_the_same_again_says_that_nothing_would_change(
-    client: Client, small_project: Project
-) -> None:
-    _upload, page = choose(client, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS})
-
-    assert "There is nothing to load" in page
-    assert "Load data" not in page
-
-
 def test_errors_are_listed_by_row_and_can_be_downloaded(client: Client, project: Project) -> None:
     bad = "".join(f"\nd1,good,coherence,ann{i},five" for i in range(150))
 
@@ -140,30 +129,6 @@ def test_rows_can_be_pasted_from_a_spreadsheet(client: Client, project: Project)
 
     assert "Loaded 1 document, 1 output." in page
     assert CandidateOutput.objects.get().text == "Its summary, short."
-
-
-def test_nothing_chosen_is_said(client: Client, project: Project) -> None:
-    assert "Choose a file, or paste rows" in choose(client, {})[1]
-
-
-def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(
-    client: Client, project: Project
-) -> None:
-    table = "Question,Model,Answer,category\nWhy?,m1,Because.,logic\nWhy?,m2,So.,logic\n"
-
-    upload, page = choose(client, {"qa.csv": table})
-
-    assert upload is not None
-    assert upload.files.get().columns == {
-        "Question": "source", "Model": "system_id", "Answer": "output", "category": "metadata",
-    }  # fmt: skip
-    assert "Its rows are <strong>outputs</strong>" in page
-    client.post(f"{upload.get_absolute_url()}load/")
-    assert Document.objects.get().metadata == {"category": "logic"}
-    assert set(CandidateOutput.objects.values_list("system__name", "text")) == {
-        ("m1", "Because."),
-        ("m2", "So."),
-    }
 
 
 def test_columns_nobody_can_guess_are_said_and_then_chosen(
@@ -203,28 +168,6 @@ def test_columns_that_make_no_rows_are_refused_with_a_reason(
     assert said in client.get(upload.get_absolute_url()).content.decode()
 
 
-def test_a_column_for_each_criterion(client: Client, small_project: Project) -> None:
-    upload, _page = choose(
-        client,
-        {"wide.csv": "doc_id,system_id,rater,coherence,fluency\nd1,good,cy,5,\nd2,good,cy,3,4\n"},
-    )
-    assert upload is not None
-    upload = say(
-        client, upload, {"rater": "annotator", "coherence": "ratings", "fluency": "ratings"}
-    )
-
-    client.post(f"{upload.get_absolute_url()}load/")
-
-    found = Rating.objects.filter(annotator__name="cy").values_list(
-        "output__document__doc_id", "criterion__name", "score"
-    )
-    assert set(found) == {
-        ("d1", "coherence", 5.0),
-        ("d2", "coherence", 3.0),
-        ("d2", "fluency", 4.0),
-    }
-
-
 def test_a_column_that_is_left_out_is_not_read_even_if_its_name_is_known(
     client: Client, project: Project
 ) -> None:
@@ -241,14 +184,6 @@ def test_a_column_that_is_left_out_is_not_read_even_if_its_name_is_known(
     assert Document.objects.get().metadata == {}
 
 
-def test_a_column_called_key_is_no_comparison(client: Client, project: Project) -> None:
-    rows = [{"key": "k1", "source": "A text.", "output": "Short.", "system_id": "s"}]
-
-    _upload, page = choose(client, {"o.jsonl": "\n".join(map(json.dumps, rows))})
-
-    assert "Its rows are <strong>outputs</strong>" in page
-
-
 def test_columns_are_remembered_for_the_next_file_like_it(client: Client, project: Project) -> None:
     upload, _page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
     assert upload is not None
@@ -260,24 +195,6 @@ def test_columns_are_remembered_for_the_next_file_like_it(client: Client, projec
     assert again is not None
     assert again.files.get().columns == chosen
     assert "Ready to load." in page
-
-
-def test_records_with_more_than_columns_are_recognised_whole(
-    client: Client, project: Project
-) -> None:
-    record = {
-        "source": "s",
-        "system_id": "a",
-        "system_output": "o",
-        "predict_scores": {"fluency": 0.5},
-    }
-
-    upload, page = choose(client, {"unieval.json": json.dumps([record])})
-
-    assert "an object of the G-Eval or" in page
-    assert upload is not None
-    client.post(f"{upload.get_absolute_url()}load/")
-    assert Judge.objects.get().name == "unieval"
 
 
 def test_the_judge_is_named_on_the_page(client: Client, project: Project) -> None:
@@ -294,27 +211,6 @@ def test_the_judge_is_named_on_the_page(client: Client, project: Project) -> Non
     client.post(f"{upload.get_absolute_url()}load/")
 
     assert Judge.objects.get().name == "Named"
-
-
-def test_parquet_with_lists_and_missing_values(client: Client, project: Project) -> None:
-    table = pyarrow.table(
-        {
-            "id": [1, 2],
-            "input": ["One.", "Two."],
-            "prediction": ["1", "2"],
-            "references": [["I", "i"], None],
-        }
-    )
-    file = io.BytesIO()
-    parquet.write_table(table, file)
-
-    page = load(
-        client,
-        {"data.parquet": file.getvalue(), "packed.parquet.gz": gzip.compress(file.getvalue())},
-    )
-
-    assert "Loaded 2 documents, 4 outputs." in page  # two systems, each named after its file
-    assert Document.objects.get(doc_id="1").references == ["I", "i"]
 
 
 def test_texts_are_replaced_only_if_asked_to_and_nothing_depends_on_them(

@@ -114,31 +114,6 @@ def test_names_that_state_groups_are_asked_about(
     assert ("Are “topic0” and “topic1” topics or" in " ".join(page.text.split())) is asks
 
 
-def test_a_name_of_several_texts_is_noted(client: Client, project: Project) -> None:
-    rows = (
-        f"d{row // 6};s{row % 3};The ferry {row // 3} sails again today.;Ferry {row} sails.\n"
-        for row in range(12)
-    )
-    page = Page(client, "doc;system;source;output\n" + "".join(rows))
-
-    assert "“doc” does not name the documents: “d0” has 2 different texts." in page.text
-
-
-def test_remembered_columns_are_what_a_person_changed(client: Client, project: Project) -> None:
-    page = Page(client, table("Anna;Bert"))
-    page.press("answer", answer=f"{page.upload.files.get().pk}-0-0")
-    saved = SavedColumns.objects.get()
-
-    assert set(saved.columns) == {"Anna", "Bert"}
-
-    again = Page(client, table("Anna;Bert"))
-    assert "“Anna” and “Bert” as you chose on 20" in again.text
-
-    client.post(f"/p/small/data/columns/{saved.pk}/forget/")
-    forgotten = Page(client, table("Anna;Bert"))
-    assert "Which criterion did “Anna” and “Bert” rate?" in forgotten.text
-
-
 @pytest.mark.parametrize("answer", ["", "x", "0-0-0", "1-99-99", "-", "9" * 400])
 def test_an_answer_to_nothing_changes_nothing(
     client: Client, project: Project, answer: str
@@ -188,15 +163,6 @@ def test_a_wider_scale_is_confirmed(client: Client, project: Project) -> None:
     assert Rating.objects.filter(score=9).count() == 1
 
 
-def test_a_scale_can_be_changed_where_it_is_confirmed(client: Client, project: Project) -> None:
-    page = Page(client, table("Kohaerenz_Anna;Kohaerenz_Bert"))
-    assert 'value="1-5"' in page.text
-
-    page.press("load", **{"scale-0": "1-7"})
-
-    assert Criterion.objects.get().scale_max == 7
-
-
 def test_ratings_off_the_confirmed_scale_are_errors(client: Client, project: Project) -> None:
     page = Page(client, table("Kohaerenz_Anna;Kohaerenz_Bert"))
 
@@ -234,16 +200,6 @@ def test_a_wrong_rating_is_left_out_without_its_row_which_is_kept_as_a_file(
     (row,) = csv.DictReader(io.StringIO(content))
     assert (row["Kohaerenz_Bert"], row["line"]) == ("vier", "9")
     assert row["error"] == f"Kohaerenz_Bert: {not_a_number('vier')}"
-
-
-def test_several_rows_of_an_output_become_numbered_raters(client: Client, project: Project) -> None:
-    lines = table("Kohaerenz").splitlines()
-    page = Page(client, "\n".join([lines[0], *(line for line in lines[1:] for _ in range(2))]))
-    page.press("answer", answer=f"{page.upload.files.get().pk}-0-0")
-    page.press("load")
-
-    assert set(Rating.objects.values_list("annotator__name", flat=True)) == {"rater 1", "rater 2"}
-    assert Rating.objects.count() == 16
 
 
 def test_the_criterion_and_the_rater_of_a_column_can_be_renamed(

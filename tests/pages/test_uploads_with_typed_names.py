@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.models import Rating
-from evaluations.models import Criterion, Project, Upload, UploadState
+from evaluations.models import Project, Upload, UploadState
 from tests.pages.test_upload_that_asks import Page, table
 
 pytestmark = pytest.mark.django_db
@@ -53,18 +53,6 @@ def test_loading_checks_a_changed_form_first_and_then_loads_it(
     page.press("load", **form_of(page.upload))
     assert page.upload.state == UploadState.DONE
     assert set(Rating.objects.values_list("criterion__name", flat=True)) == {"Kohärenz"}
-
-
-def test_an_unchanged_form_is_loaded_at_once(page: Page) -> None:
-    page.press("load", **form_of(page.upload), **{"scale-0": "0-10"})
-
-    assert page.upload.state == UploadState.DONE
-    assert Criterion.objects.values_list("name", "scale_max").get() == ("overall", 10)
-
-
-def test_fields_for_names_have_visible_labels(page: Page) -> None:
-    assert "<label>Criterion <input" in page.text
-    assert "<label>Rater <input" in page.text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from django.test import Client
 
 from annotations.models import Rating
 from evaluations.models import CandidateOutput, Document, Project
-from geval.files.questions import StatementError, parsed_columns
 from geval.files.recognition import recognise
 from tests.pages.test_upload_page import say
 from tests.pages.test_upload_that_asks import Page
@@ -67,13 +66,6 @@ def test_a_chosen_column_of_systems_settles_the_question(client: Client, project
     say(client, page.upload, {"who": "system_id"})
 
     assert page.upload.files.get().preview["questions"] == []
-
-
-@pytest.mark.parametrize("of", ["systems", "documents"])
-def test_what_outputs_are_is_stated_beforehand(of: str) -> None:
-    assert parsed_columns([f'text=output["{of}"]']) == {"text": f'output["{of}"]'}
-    with pytest.raises(StatementError):
-        parsed_columns(['text=output["system"]'])
 
 
 @pytest.mark.parametrize(

@@ -48,24 +48,6 @@ def test_a_run_from_a_judges_page_is_of_that_judge(
     assert chosen(text(client, address[1])) == [str(judge.pk)]
 
 
-def test_nobody_is_chosen_of_several_judges(client: Client, judges: tuple[Judge, Judge]) -> None:
-    criterion = judges[0].project.criteria.first()
-    assert criterion is not None
-    page = text(client, f"/p/small/criteria/{criterion.pk}/")
-
-    assert chosen(text(client, "/p/small/runs/")) in ([], [""])
-    assert "a judge of your choice" in page
-    assert f"?judge=&amp;criterion={criterion.pk}&amp;outputs=pilot" in page
-    refused = client.post("/p/small/runs/start/", {"criteria": criterion.pk})
-    assert "Choose a judge." in refused.content.decode()
-
-
-def test_an_only_judge_is_chosen(client: Client, judged_project: Project) -> None:
-    judge = judged_project.judges.get()
-
-    assert chosen(text(client, "/p/small/runs/")) == [str(judge.pk)]
-
-
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -88,11 +70,6 @@ def test_a_wrong_name_in_the_address_of_a_report(
         client.post(f"/p/small/report/{address}/", {"query": query})
     assert not judged_project.snapshots.exists()
     assert not judged_project.share_links.exists()
-
-
-def test_a_harmless_parameter_changes_no_page(client: Client, judged_project: Project) -> None:
-    for address in ("", "export/csv/"):
-        assert client.get(f"/p/small/report/{address}?utm_source=mail").status_code == 200
 
 
 def test_numbers_of_a_criterion_that_is_not_there(client: Client, judged_project: Project) -> None:
