@@ -15,7 +15,6 @@ import pytest
 import geval
 from evaluations.models import Project
 from geval.client import ApiError, Client
-from tests.notebooks import NOTEBOOKS, assert_same_texts
 from tests.processes import StandInProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
@@ -160,23 +159,6 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
     # Without the key the second attempt would find them unchanged.
     assert loaded["ratings"] == {"created": 2, "unchanged": 0, "changed": 0}
     assert len(LosesAnswers.lost) == 2
-
-
-@pytest.mark.slow
-def test_the_notebook_shows_what_it_stores(
-    site: Client,
-    start_standin: Callable[..., StandInProcess],
-    start_worker: Callable[[], object],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    start_worker()
-    monkeypatch.setenv("GEVAL_URL", site.base_url)
-    monkeypatch.setenv("GEVAL_TOKEN", site.token)
-    monkeypatch.setenv("GEVAL_ENDPOINT", start_standin().base_url)
-    monkeypatch.setenv("GEVAL_MODEL", "offline-stand-in")
-    stored = NOTEBOOKS["read_notebook"]("api")
-
-    assert_same_texts(NOTEBOOKS["run_notebook"](stored), stored)
 
 
 @pytest.mark.slow

@@ -169,21 +169,6 @@ def test_projects_are_made_and_listed_as_far_as_a_token_reaches(
     assert send("POST", "", {"name": ""}).status_code == 422
 
 
-def test_a_second_reading_of_the_same_costs_no_body(
-    send: Send, judged_project: Project, owner: User
-) -> None:
-    token, digest = new_token()
-    ApiToken.objects.create(user=owner, name="etag", digest=digest)
-    headers = {"Authorization": f"Bearer {token}"}
-
-    first = Client().get("/api/v1/projects/small/report", headers=headers)
-    second = Client().get(
-        "/api/v1/projects/small/report", headers=headers | {"If-None-Match": first["ETag"]}
-    )
-
-    assert (first.status_code, second.status_code, second.content) == (200, 304, b"")
-
-
 def test_a_conversation_goes_in_and_its_turns_come_out(send: Send, project: Project) -> None:
     chat = '{"session_id": "s", "system_id": "bot", "turns": [{"role": "user", "text": "Hello"}, '
     chat += '{"role": "assistant", "text": "Hi."}]}'

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations.models import ApiToken, AuditEntry, IdempotentAnswer, Invitation, Project
+from evaluations.models import ApiToken, AuditEntry, IdempotentAnswer, Project
 from evaluations.models.tokens import new_token
 from evaluations.people import waking
 from evaluations.people.activity import in_words
@@ -130,21 +130,6 @@ def test_people_are_invited_in_bulk(
     assert logged()[0] == ("api:mail_invitations", "2 as annotator")
 
 
-def test_nobody_is_invited_from_where_no_mail_can_be_sent(
-    program: Program, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body = {"addresses": ["ann@example.org", "ben@example.org"]}
-    assert "sends no mail" in program.send("POST", "/invitations/mailed", body).json()["detail"]
-    settings.SENDS_MAIL = True
-    answers = iter([True, False])
-    monkeypatch.setattr(waking, "send", lambda *_sent, **_more: next(answers))
-
-    answer = program.send("POST", "/invitations/mailed", body).json()
-
-    assert answer == {"mailed": 1, "left_out": 0, "lost_from": "ben@example.org"}
-    assert [row.address for row in Invitation.objects.all()] == ["ann@example.org"]
-
-
 def test_a_member_without_an_address_gets_a_link_for_a_new_password(
     program: Program, project: Project, make_user: Callable[..., User]
 ) -> None:
@@ -216,13 +201,3 @@ def test_a_token_that_reads_changes_no_members(owner: User, project: Project) ->
     assert len(members(reading)) == 1
     assert reading.send("POST", "/invitations", {}).status_code == 403
     assert reading.send("DELETE", "", {"name": "Small"}).status_code == 403
-
-
-def test_each_method_of_an_address_has_its_own_name_in_the_log(
-    program: Program, project: Project
-) -> None:
-    program.send("POST", "/criteria", {"name": "fluency"})
-    program.send("POST", "/judges", {"name": "r", "kind": "rouge"})
-
-    assert [action for action, _detail in logged()] == ["api:make_criterion", "api:make_judge"]
-    assert in_words("api:make_judge") == "created a judge"

@@ -1,6 +1,5 @@
 """A site's project is measured elsewhere: `geval.pull` gives what `geval.measure` takes."""
 
-import doctest
 import json
 import os
 from pathlib import Path
@@ -13,7 +12,7 @@ from evaluations.corpus.store import load_files
 from evaluations.management.demo import load_support
 from evaluations.models import CandidateOutput, PairScore, Project, Role, RunState, Score
 from evaluations.reports.report import build_report
-from geval.client import ApiError, Client, site
+from geval.client import ApiError, Client
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
 from geval.statistics.scales import Scale, scale_of
@@ -174,10 +173,3 @@ def test_judged_rows_are_pushed_and_reported(
     assert created == {"outputs": 1, "scores": 1}
     assert {*report["criteria"]} == {"coherence", "fluency"}
     assert {*frame["judge"]} == {"near", "far"}
-
-
-def test_the_example_shows_what_it_says() -> None:
-    done = doctest.testmod(site, optionflags=doctest.ELLIPSIS)
-
-    assert (done.failed, done.attempted) == (0, 2)
-    assert Client("http://x", "t").project("p").slug == "p"

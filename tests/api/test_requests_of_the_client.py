@@ -1,10 +1,7 @@
 """What the client sends, without a site."""
 
-import tomllib
-
 from geval.client import Client, site
 from geval.client.requests import Request
-from tests.conftest import CHECKOUT
 
 
 def test_no_token_is_shown() -> None:
@@ -13,13 +10,6 @@ def test_no_token_is_shown() -> None:
     assert client.token == "geval_SECRET"
     assert "SECRET" not in repr(client)
     assert "SECRET" not in repr(client.project("small"))
-
-
-def test_type_checkers_of_callers_read_the_types() -> None:
-    data = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["setuptools"]
-
-    assert (CHECKOUT / "geval" / "py.typed").is_file()
-    assert "py.typed" in data["package-data"]["geval"]
 
 
 def test_a_name_is_quoted_within_an_address() -> None:

@@ -108,20 +108,6 @@ def test_no_tool_ignores_an_argument(agent: Agent, tool: str) -> None:
     assert "'max_items' is no argument" in call(agent, tool, {"max_items": 5})
 
 
-def test_the_arguments_that_there_are_are_named(agent: Agent) -> None:
-    arguments = {"project": "small", "judge": "x", "budget_usd": 0.01}
-    refused = call(agent, "start_run", arguments)
-
-    assert "Did you mean budget? Arguments: project, judge, criteria, trial" in refused
-
-
-@pytest.mark.parametrize("name", ["trial", "pilot", "budget"])
-def test_numbers_of_tools_are_not_true(agent: Agent, name: str) -> None:
-    refused = call(agent, "start_run", {"project": "small", "judge": "x", name: True})
-
-    assert f"{name} is a number" in refused
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [

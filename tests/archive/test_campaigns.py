@@ -94,17 +94,6 @@ def test_goals_of_runs_are_those_of_the_original(campaigns: Project) -> None:
     assert list(goals) == [(copy.judges.get(name="j").pk, None), (None, 0.1)]
 
 
-def test_a_copy_of_a_copy_is_the_same(campaigns: Project) -> None:
-    content = io.BytesIO()
-    write_archive(copied(campaigns), content)
-    content.seek(0)
-    again = read_archive(content, slug="again", name="Again")
-
-    first = Project.objects.get(slug="copy").campaigns
-    fields = ("name", "state", "selection", "sample_size", "overlap", "created_at")
-    assert list(again.campaigns.values(*fields)) == list(first.values(*fields))
-
-
 def test_a_campaign_without_items_is_not_reopened(
     campaigns: Project, owner: User, client: Client
 ) -> None:

@@ -93,16 +93,6 @@ def test_every_setting_of_a_link_travels_or_is_left_out_on_purpose(opened: Proje
     assert copied == SETTINGS
 
 
-def test_an_archive_without_the_newer_settings_has_the_usual_ones(opened: Project) -> None:
-    newer = ("skip_percent", "per_address", "pays_by_item")
-    old = edited(opened, "open_links", lambda row: [row.pop(name) for name in newer])
-
-    read_archive(old, slug="copy", name="Copy")
-
-    link = OpenLink.objects.get(campaign__project__slug="copy")
-    assert [getattr(link, name) for name in newer] == [20, 3, False]
-
-
 def test_with_pseudonyms_those_who_took_part_have_them_too(opened: Project) -> None:
     copy = read_archive(archived(opened, pseudonyms=True), slug="copy", name="Copy")
 

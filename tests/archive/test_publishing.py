@@ -64,13 +64,6 @@ def test_a_card_has_people_agreement_guidelines_and_consent(published: Project) 
     assert "They are named." in card_of(dataset_of(published, pseudonyms=False))
 
 
-def test_a_project_without_people_has_no_such_sections(project: Project) -> None:
-    card = card_of(dataset_of(project))
-
-    for title in ("People", "Agreement", "Consent"):
-        assert f"## {title}" not in card
-
-
 @pytest.mark.parametrize(
     ("own", "of_documents", "languages"),
     [("ja", ["en"], ["ja"]), ("", ["de", "en", "", "English"], ["de", "en"]), ("", [], [])],

@@ -196,17 +196,6 @@ def test_causes_of_gaps_are_there_again(rich: Project, owner: User) -> None:
     assert (found.output.document.doc_id, found.judge.name) == ("d1", "Judge Judy")
 
 
-def test_archives_from_before_causes_were_kept_are_read(rich: Project) -> None:
-    def without(manifest: bytes) -> bytes:
-        content = json.loads(manifest)
-        del content["records"]["gap_causes"]
-        return json.dumps(content).encode()
-
-    older = changed(archived(rich), manifest_json=without, gap_causes_jsonl=lambda _data: None)
-
-    assert read_archive(older, slug="copy").documents.count() == rich.documents.count()
-
-
 def test_an_active_run_is_paused_in_the_copy(rich: Project) -> None:
     run = rich.runs.first()
     assert run is not None

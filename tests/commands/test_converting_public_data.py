@@ -17,7 +17,6 @@ from django.core.management import CommandError, call_command
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from geval.reproduction.cells import csv_rows
-from geval.reproduction.sources import SOURCES
 from geval.reproduction.topical_chat import CRITERIA
 
 SYSTEMS = {"M1": "A ferry left at noon .", "M2": "A ferry ."}
@@ -168,21 +167,6 @@ def test_unievals_predictions_are_read_from_what_is_converted(
     assert "0 of 42 published figures to six digits." in lines
 
 
-def test_of_files_that_are_not_there_the_figures_are_undefined_and_say_so(
-    unieval: Path, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    convert("unieval", unieval, data)
-    (data / "sfres" / "sfres_unieval.json").unlink()
-    out = StringIO()
-
-    call_command("reproduce", "unieval", "--data", str(data), stdout=out)
-
-    text = out.getvalue()
-    assert text.count("– ✗  sfres_unieval.json is not there") == 9
-    assert "reproduce --sources`" in text
-
-
 @pytest.fixture
 def closerlook(tmp_path: Path) -> Path:
     """Two turns with two responses each; of one of them there are no replies on coherence."""
@@ -266,26 +250,3 @@ def test_a_pointer_of_git_lfs_is_recognised(bartscore: Path, tmp_path: Path) -> 
 
     with pytest.raises(CommandError, match="pointer of Git LFS; run `git lfs pull`"):
         convert("bartscore", bartscore, tmp_path / "data")
-
-
-def test_other_mistakes_are_named_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    for argument, message in {
-        "bart": "needs SOURCE=FOLDER",
-        f"bart={tmp_path}": "There is no source 'bart'",
-        f"unieval={tmp_path / 'x'}": "is not a folder; clone https://github.com/maszhongming",
-        f"unieval={tmp_path / 'empty'}": "does not exist; is this a checkout",
-    }.items():
-        with pytest.raises(CommandError, match=message):
-            call_command("reproduce", "--convert", argument, "--data", str(tmp_path / "data"))
-
-
-def test_it_says_where_each_file_comes_from() -> None:
-    out = StringIO()
-
-    call_command("reproduce", "--sources", stdout=out)
-
-    text = out.getvalue()
-    for source in SOURCES.values():
-        assert source.repository in text
-        assert all(f"-> {path}" in text for path in source.writes)

@@ -61,15 +61,6 @@ def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> 
 
 
 @pytest.mark.slow
-def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage, worker: None) -> None:
-    add_judge("G-Eval", "--mode", "direct")
-
-    judged = manage("judge", "small", "--judge", "G-Eval", "--criterion", "Fluency", "--json")
-
-    assert json.loads(judged.stdout.splitlines()[-1])["done"] == 6
-
-
-@pytest.mark.slow
 def test_failed_items_end_with_code_1_and_can_be_retried(
     manage: Manage,
     add_judge: Manage,
@@ -179,21 +170,3 @@ def test_reports_in_all_formats_agree(manage: Manage, add_judge: Manage, worker:
     for shown in (text, markdown):
         assert f"{value:.2f}" in shown
         assert "not an LLM" in shown
-
-
-def test_undefined_is_null_with_a_reason(manage: Manage, small_project: Project) -> None:
-    from annotations.models import Rating
-    from evaluations.models import CandidateOutput, EvaluationRun, JudgeKind, Score
-
-    Rating.objects.update(score=3)
-    judge = Judge.objects.create(project=small_project, name="imported", kind=JudgeKind.IMPORTED)
-    run = EvaluationRun.objects.create(project=small_project, judge=judge, state="done")
-    for number, output in enumerate(CandidateOutput.objects.all()):
-        Score.objects.create(run=run, output=output, value=number)
-
-    text = manage("report", "small", "--format", "json").stdout
-
-    assert "NaN" not in text
-    found = json.loads(text)["criteria"]["coherence"]["judges"]["imported"]["pearson"]["dataset"]
-    assert found["value"] is None
-    assert found["reason"].startswith("the human ratings are the same")

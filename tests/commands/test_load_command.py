@@ -35,22 +35,6 @@ def test_a_project_is_made_and_its_files_are_counted(
     assert Membership.objects.get(project=project).role == "owner"
 
 
-def test_loading_again_says_that_nothing_changed(manage: Manage, files: list[str]) -> None:
-    manage("load", "p", *files)
-
-    done = manage("load", "p", *files)
-
-    assert done.returncode == 0
-    assert "Nothing has changed" in done.stdout
-
-
-def test_counts_as_json(manage: Manage, files: list[str]) -> None:
-    said = json.loads(manage("load", "p", "--json", *files).stdout)
-
-    assert said["ok"] is True
-    assert said["ratings"] == {"created": 24, "unchanged": 0, "changed": 0}
-
-
 @pytest.mark.parametrize("as_json", [True, False])
 def test_errors_end_with_code_1_and_leave_no_project(
     manage: Manage, files: list[str], tmp_path: Path, *, as_json: bool

@@ -5,7 +5,6 @@ Our own ROUGE of SummEval takes a minute and is in tests/slow.
 
 from collections.abc import Iterator
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -85,33 +84,6 @@ def test_the_two_ways_to_read_a_reply(
     assert not isinstance(by_rule, Failure)
     assert not isinstance(by_us, Failure)
     assert (by_rule.value, by_us.value) == (digit, ours)
-
-
-def test_it_prints_a_table(benchmarks: Path) -> None:
-    out = StringIO()
-
-    call_command("reproduce", "qags", stdout=out)
-
-    assert "XSum spearman" in out.getvalue()
-    assert "3 of 3 published figures" in out.getvalue()
-
-
-def test_a_label_never_runs_into_its_figure(monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = [Cell("a judge " * 9, "rho", 0.5, 0.5), Cell("b", "figure " * 9, -0.25, -0.2504)]
-    monkeypatch.setitem(DATASETS, "qags", lambda _folder: iter(cells))
-    out = StringIO()
-
-    call_command("reproduce", "qags", stdout=out)
-
-    lines = out.getvalue().splitlines()[1:4]
-    for line, parts in zip(
-        lines, (("row", "figure"), *((c.row, c.column) for c in cells)), strict=True
-    ):
-        fields = [part for part in line.split("  ") if part.strip()]
-        assert [field.strip() for field in fields[:2]] == [part.strip() for part in parts]
-    assert "–" not in lines[2]
-    assert lines[1].split()[-3:] == ["0.500", "0.5000", "✓"]
-    assert lines[2].split()[-3:] == ["-0.250", "-0.2504", "✓"]
 
 
 def test_data_that_is_not_there_is_named_with_how_to_make_it(tmp_path: Path) -> None:

@@ -29,25 +29,6 @@ def test_a_trial_prints_the_prompt_each_reading_and_what_the_rest_would_take(
     assert EvaluationRun.objects.get().items.count() == 10
 
 
-def test_a_trial_of_unreadable_replies_says_why_and_the_command_that_changes_the_judge(
-    small_project: Project, make_judge: MakeJudge, manage: Manage
-) -> None:
-    make_judge(small_project, "--unparseable-rate", "1", use_steps=False)
-
-    tried = manage(*TRIAL)
-
-    assert tried.returncode == 1
-    assert "10 of 10 items failed: The model" in tried.stdout
-    assert '--judge "Stand-in" --change samples`' in tried.stdout
-    assert "without --trial" not in tried.stdout
-
-    manage("judge", "small", "--judge", "Stand-in", "--change", "samples")
-
-    newest = EvaluationRun.objects.order_by("pk").last()
-    assert newest is not None
-    assert (newest.judge.mode, newest.judge.version, newest.frozen.trial) == ("samples", 2, 10)
-
-
 def test_a_change_that_nobody_advised_is_an_error_that_lists_those_advised(
     small_project: Project, make_judge: MakeJudge, manage: Manage
 ) -> None:

@@ -99,21 +99,6 @@ def test_every_setting_reaches_the_processes_of_the_site() -> None:
     assert settings <= given["web"] | given["worker-short"]
 
 
-@pytest.mark.parametrize("service", NEEDED)
-def test_an_image_can_be_named_by_its_digest(service: str) -> None:
-    variable = re.match(r"\$\{([A-Z]+_IMAGE):-", services()[service]["image"])
-
-    assert variable
-    example = (CHECKOUT / ".env.example").read_text()
-    assert re.search(rf"^#{variable[1]}=\S+:\S+@sha256:…$", example, re.M)
-
-
-def test_the_base_of_the_image_can_be_named_by_its_digest() -> None:
-    assert services()["web"]["build"]["args"] == {"BASE": None}
-    assert "\n#BASE=docker.io/library/python:" in (CHECKOUT / ".env.example").read_text()
-    assert "\nFROM ${BASE}" in (CHECKOUT / "Containerfile").read_text()
-
-
 # Kubernetes
 
 
@@ -242,13 +227,6 @@ def test_workers_call_no_address_that_the_site_refuses(address: IPAddress) -> No
         check_ip(address, host="it", allow_private=False)
     except ForbiddenAddressError:
         assert not may_be_called(address, blocks)
-
-
-@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "9.9.9.9"])
-def test_workers_call_public_addresses(address: str) -> None:
-    _, blocks = ports_and_addresses("worker-short")
-
-    assert may_be_called(ipaddress.ip_address(address), blocks)
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,6 @@ def test_a_versions_section_ends_where_the_next_begins(changelog: ModuleType) ->
     assert changelog.section(TEXT, "1.0.0") == "- One.\n"
 
 
-@pytest.mark.parametrize("version", ["1.0", "3.0.0", "1x0.0"])
-def test_a_version_without_a_section_is_refused(changelog: ModuleType, version: str) -> None:
-    with pytest.raises(ValueError, match="has no section about"):
-        changelog.section(TEXT, version)
-
-
 def test_the_version_of_this_checkout_has_its_section_and_its_citation() -> None:
     done = subprocess.run(
         [sys.executable, PROGRAM, __version__], capture_output=True, text=True, check=False
@@ -176,33 +170,6 @@ def test_no_check_of_a_release_is_allowed_to_fail_or_left_out() -> None:
         assert "if" not in job
         assert "continue-on-error" not in job
         assert not [s for s in job.get("steps", []) if {"if", "continue-on-error"} & {*s}]
-
-
-def test_lint_of_a_release_needs_the_database_of_vulnerabilities() -> None:
-    (step,) = (s for s in jobs_of("checks")["lint"]["steps"] if s.get("run") == "make lint")
-
-    assert step["env"]["RELEASE"] == "${{ github.ref_type == 'tag' && '1' || '' }}"
-
-
-def test_the_released_image_is_built_on_a_digest() -> None:
-    (build,) = (line for line in commands_of(jobs_of("release")["image"]) if "docker build" in line)
-
-    assert '--build-arg BASE="$base"' in build
-    assert "{{index .RepoDigests 0}}" in build.partition("docker build")[0]
-    assert "org.opencontainers.image.base.digest=" in build
-
-
-def test_lint_asks_for_an_audit_in_a_release_alone() -> None:
-    asked = {
-        release: subprocess.run(
-            ["make", "--dry-run", "lint", *release], cwd=CHECKOUT, capture_output=True, text=True,
-            check=True,
-        ).stdout
-        for release in ((), ("RELEASE=1",))
-    }  # fmt: skip
-
-    assert "audit.py --required" not in asked[()]
-    assert ".ci/audit.py --required" in asked[("RELEASE=1",)]
 
 
 def test_actions_of_workflows_are_pinned_by_hash() -> None:

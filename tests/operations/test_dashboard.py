@@ -84,23 +84,3 @@ def test_what_every_web_process_tells_is_not_added_up(name: str) -> None:
     for query in queries:
         pattern = rf"max without \(instance, pod\) \((rate|increase)\(geval_{name}_total"
         assert re.search(pattern, query), query
-
-
-def test_all_other_counters_are_of_the_process() -> None:
-    counters = set(re.findall(r"geval_(\w+)_(?:total|bucket)", " ".join(QUERIES)))
-
-    assert counters - set(OF_THE_DATABASE) == {"requests", "request_seconds", "report_seconds"}
-
-
-def test_panels_have_numbers_of_their_own_and_do_not_overlap() -> None:
-    panels = DASHBOARD["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    cells = [
-        (x, y)
-        for panel in panels
-        for at in [panel["gridPos"]]
-        for x in range(at["x"], at["x"] + at["w"])
-        for y in range(at["y"], at["y"] + at["h"])
-    ]
-    assert len(set(cells)) == len(cells)
-    assert max(x for x, _ in cells) < 24

@@ -11,24 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from evaluations.judging.runs import leases
-from evaluations.judging.runs.errands import KINDS
-from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, resume_run
+from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.results import note_result
 from evaluations.judging.runs.scheduling import choose_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
-from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
-from evaluations.operations.metrics import QUICK_ERRANDS
-from evaluations.people.counting import count_events
-from evaluations.people.waking import send
-from geval_site.queues import WORK_ON_UPLOAD
+from evaluations.models import EvaluationRun, Project, WorkerSlot
 from tests.conftest import CHECKOUT
 from tests.processes import free_port
 
@@ -111,17 +104,6 @@ def test_items_that_wait_and_leases_that_were_lost(
     assert before["geval_workers", (("queue", "quick"),)] == 0
 
 
-@pytest.mark.django_db(transaction=True)
-def test_webhook_attempts_are_counted_by_outcome() -> None:
-    for outcome in ("delivered", "failed", "delivered"):
-        count_events(CountedEvent.WEBHOOKS, {outcome: 1})
-
-    found = scrape()
-
-    assert found["geval_webhook_attempts_total", (("outcome", "delivered"),)] == 2
-    assert found["geval_webhook_attempts_total", (("outcome", "failed"),)] == 1
-
-
 @pytest.mark.django_db
 def test_requests_are_counted_by_route_and_status_and_addresses_add_no_series() -> None:
     client = Client()
@@ -138,22 +120,6 @@ def test_requests_are_counted_by_route_and_status_and_addresses_add_no_series() 
     timed = ("geval_request_seconds_count", (("method", "GET"), ("route", "/sign-in/")))
     assert found[timed] == before + 1
     assert not [labels for _, labels in found if "made" in str(labels) or "INVENT" in str(labels)]
-
-
-@pytest.mark.django_db
-@pytest.mark.slow
-def test_a_scrape_reads_no_scores_and_takes_as_few_queries_with_many(run: EvaluationRun) -> None:
-    with CaptureQueriesContext(connection) as few:
-        scrape()
-    Score.objects.bulk_create(
-        Score(run=run, output_id=score.output_id, criterion=None, value=1)
-        for score in Score.objects.distinct("output_id").order_by("output_id")
-    )
-    with CaptureQueriesContext(connection) as many:
-        scrape()
-
-    assert len(many) == len(few) < 25
-    assert not [query for query in many.captured_queries if "evaluations_score" in query["sql"]]
 
 
 @pytest.mark.django_db
@@ -279,26 +245,6 @@ def test_a_run_in_work_that_has_no_result_any_more_is_seen(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_was_paused_for_long_is_not_silent_at_once(
-    small_project: Project, make_judge: Callable[..., Any]
-) -> None:
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
-    run = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(run.pk)
-    beat("here:1", Offer(("runs",), 1))
-    slot = WorkerSlot.objects.take("here:1")
-    assert slot
-    assert choose_run(slot) == run.pk
-    pause_run(run.pk, "For now.")
-    ago = timezone.now() - timedelta(hours=5)
-    EvaluationRun.objects.filter(pk=run.pk).update(started_at=ago, result_at=ago)
-
-    resume_run(run)
-
-    assert scrape()["geval_run_silent_seconds", ()] < 60
-
-
-@pytest.mark.django_db(transaction=True)
 def test_runs_that_are_held_back_are_counted_by_reason(run: EvaluationRun) -> None:
     def held() -> list[float]:
         seen = scrape()
@@ -319,18 +265,3 @@ def test_runs_that_are_held_back_are_counted_by_reason(run: EvaluationRun) -> No
     assert held() == [0, 1, 0]
     runs.update(resumes_at=None)
     assert held() == [0, 0, 1]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_messages_in_the_queue_of_the_database_are_counted() -> None:
-    def sent() -> float:
-        return scrape()["geval_messages", (("queue", "uploads"),)]
-
-    before = sent()
-    send(WORK_ON_UPLOAD, 0)
-
-    assert sent() == before + 1
-
-
-def test_all_kinds_of_errands_are_counted() -> None:
-    assert [kind.model for kind in KINDS.values()] == [*QUICK_ERRANDS]

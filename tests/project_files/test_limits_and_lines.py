@@ -173,21 +173,6 @@ def test_lists_have_so_many_items(template: str, least: int, most: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_key"),
-    [
-        ("endpoints: {m: {base_url: http://x, token: t}}", True),
-        ("endpoints: {m: {base_url: http://x, colour: t}}", False),
-        ("judges: {m: {token: t}}", False),
-    ],
-)
-def test_only_a_key_of_an_endpoint_is_said_to_be_one(text: str, *, is_key: bool) -> None:
-    with pytest.raises(ProjectFileError) as refused:
-        read_project_file(f"project: p\n{text}\n".encode(), "f")
-
-    assert ("A key never stands" in str(refused.value)) == is_key
-
-
-@pytest.mark.parametrize(
     ("text", "meant"),
     [
         ("critera: {}", "criteria"),

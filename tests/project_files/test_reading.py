@@ -112,13 +112,6 @@ def test_an_alias_repeats_a_value() -> None:
     assert read.judges["b"] == read.judges["a"]
 
 
-def test_an_empty_file_says_what_is_missing() -> None:
-    (message,) = problems("")
-
-    assert message.startswith("f:1: The file needs fields")
-    assert problems("name: x") == ["f:1: project is missing; add it."]
-
-
 @pytest.mark.django_db
 def test_what_does_not_fit_the_project_is_said_before_anything_is_changed(
     run: Run, small_project: Project

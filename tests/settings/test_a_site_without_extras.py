@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import ApiToken, Project, RunState
 from evaluations.models.tokens import new_token
-from geval.evaluators.registry import evaluators
-from geval.reproduction import DATASETS, coco
+from geval.reproduction import coco
 from tests.conftest import CHECKOUT
 from tests.hiding import EXTRAS, finders
 
@@ -121,15 +119,6 @@ def test_agents_are_refused_and_it_says_what_to_install(
         call_command("mcp")
 
 
-def test_published_figures_of_rouge_are_refused_and_say_what_to_install(
-    without: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(DATASETS, "qags", lambda _folder: [coco.rouge_l("a b", "a c")])
-
-    with pytest.raises(CommandError, match=r"rouge_score is not installed: pip install"):
-        call_command("reproduce", "qags", stdout=StringIO())
-
-
 def test_without_a_database_it_says_what_to_set_or_install(tmp_path: Path) -> None:
     code = (
         "import sys; from tests import hiding; sys.meta_path[:] = hiding.finders();"
@@ -154,9 +143,3 @@ def test_without_a_database_it_says_what_to_set_or_install(tmp_path: Path) -> No
     assert refused.stderr.endswith("pip install 'geval-site[local]'.\n")
     assert "geval-site[local]" not in elsewhere.stderr
     assert "127.0.0.1" in elsewhere.stderr
-
-
-def test_what_is_hidden_here_is_what_the_extras_install() -> None:
-    packages = {name for kind in LEXICAL for name in evaluators()[kind].packages}
-
-    assert packages <= EXTRAS

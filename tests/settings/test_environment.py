@@ -13,13 +13,6 @@ from django.core.exceptions import ImproperlyConfigured
 from geval_site import environment
 
 
-@pytest.mark.parametrize(
-    ("written", "value"), [("1", True), ("Yes", True), ("off", False), ("", True), (" ", True)]
-)
-def test_flags(written: str, *, value: bool) -> None:
-    assert environment.flag("F", default=True, env={"F": written}) is value
-
-
 def test_whole_numbers_words_and_folders() -> None:
     env = {"N": "12", "W": "a, b,,c", "D": "~/x"}
 

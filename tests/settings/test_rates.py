@@ -3,15 +3,13 @@ sender for itself."""
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.test import Client, override_settings
 
 from evaluations.management import upkeep
@@ -104,31 +102,6 @@ def test_processes_never_allow_more_than_the_rate_together(rate: str) -> None:
     assert most - shares_of_others <= allowed <= most
     assert 0 < seconds_to_wait("anna", rate) <= 86_400
     assert seconds_to_wait("bob", rate) == 0
-
-
-@pytest.mark.django_db(transaction=True)
-def test_threads_never_allow_more_than_the_rate_together() -> None:
-    def ask(_number: int) -> int:
-        try:
-            return seconds_to_wait("anna", "50/d")
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        waits = list(pool.map(ask, range(100)))
-
-    assert waits.count(0) == 50
-
-
-def test_most_requests_ask_the_database_nothing(
-    django_assert_num_queries: Callable[[int], AbstractContextManager[Any]],
-) -> None:
-    with django_assert_num_queries(2):
-        assert {seconds_to_wait("anna", "6000/d") for _ in range(120)} == {0}
-    for _ in range(6000):
-        seconds_to_wait("anna", "6000/d")
-    with django_assert_num_queries(0):
-        assert seconds_to_wait("anna", "6000/d") > 0
 
 
 def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:

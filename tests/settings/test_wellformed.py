@@ -186,16 +186,6 @@ def test_a_failure_of_ours_is_problem_details_too(
     assert "ZeroDivisionError" not in answer.content.decode()
 
 
-def test_too_many_requests_are_problem_details(send: Any, settings: Any) -> None:
-    settings.REQUEST_RATE = "1/h"
-    send("GET", API)
-
-    answer = send("GET", API)
-
-    assert (answer.status_code, answer["Content-Type"]) == (429, PROBLEM)
-    assert answer["Retry-After"]
-
-
 def test_hidden_fields_with_nonsense_in_them_are_no_failure(
     client: Client, project: Project
 ) -> None:
