@@ -287,32 +287,6 @@ def test_ranking_by_keys_and_marking_words(
     assert (span.category, span.severity) == ("Fabrication", "minor")
 
 
-def test_a_drag_ranks_one_criterion_of_several(
-    ann: User, corpus: Project, sign_in: Callable[[str], Page]
-) -> None:
-    names = list(corpus.criteria.values_list("name", flat=True)[:2])
-    campaign = campaign_for(ann, corpus, kind=CampaignKind.RANKING, group_size=3, criteria=names)
-    page = sign_in("ann")
-    page.goto(task_address(campaign))
-    assignment = current(page)
-    first, second = (str(corpus.criteria.get(name=name).pk) for name in names)
-
-    page.locator("[data-output]").nth(2).focus()
-    press(page, "Alt+ArrowUp", "Alt+ArrowUp")
-    chosen = page.locator(f"[name^='rank-{second}-']:checked")
-    assert chosen.count() == 0
-    page.locator("[data-ranked-by] label").nth(1).click()
-    page.locator("[data-output]").first.focus()
-    press(page, "Alt+ArrowDown", "Alt+ArrowDown", "Enter")
-    wait_for_another(page, assignment)
-    wait_until(lambda: len(answers(campaign)) == 1, seconds=15)
-
-    shown = [str(pk) for pk in Assignment.objects.get(pk=assignment).shown]
-    ranks = answers(campaign)[assignment]["ranks"]
-    assert [ranks[first][pk] for pk in shown] == [2, 3, 1]
-    assert [ranks[second][pk] for pk in shown] == [1, 2, 3]
-
-
 def test_a_selection_by_mouse_marks_whole_words(
     ann: User, corpus: Project, sign_in: Callable[[str], Page]
 ) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, RunState
@@ -99,41 +99,6 @@ def test_the_page_follows_a_run(
     expect(page.locator(".paper").get_by_text("Judge Judy")).to_be_visible(timeout=4_000)
 
 
-def test_a_page_that_nobody_sees_asks_nothing(
-    reported: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("olga")
-    with page.expect_request("**/report/live/**"):
-        page.goto(REPORT)
-    hide = "is => Object.defineProperty(document, 'hidden', {configurable: true, get: () => is})"
-    page.evaluate(hide, True)
-    page.wait_for_timeout(500)  # what was sent before
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-
-    page.wait_for_timeout(4_000)  # more than twice as long as it waits between two questions
-    assert asked == []
-
-    page.evaluate(hide, False)
-    with page.expect_request("**/report/live/**"):
-        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-
-
-def test_a_page_stays_as_it_is_when_its_reader_is_signed_out(
-    reported: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("olga")
-    page.goto(REPORT)
-    page.context.clear_cookies()
-
-    with page.expect_response("**/sign-in/**"):
-        pass
-    page.wait_for_timeout(500)
-
-    expect(page.locator("#report-numbers .standings")).to_be_visible()
-    expect(page.get_by_label("Password")).to_have_count(0)
-
-
 def test_a_share_link_works_signed_out(
     reported: Project, sign_in: Callable[[str], Page], browser: Browser
 ) -> None:
@@ -158,46 +123,6 @@ def test_a_share_link_works_signed_out(
     visitor.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible(timeout=UNTIL_DRAWN_MS)
     visitor.context.close()
-
-
-@pytest.mark.parametrize("address", [REPORT, NUMBERS])
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_nothing_serious_for_axe_and_nothing_too_wide(
-    reported: Project,
-    sign_in: Callable[[str], Page],
-    context: BrowserContext,
-    address: str,
-    width: int,
-    scheme: str,
-) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = sign_in("olga")
-    page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    page.goto(address)
-    if address == REPORT:
-        page.get_by_role("button", name="What is this? The verdict").click()
-        expect(page.get_by_text("What the best judge may do on a criterion.")).to_be_visible()
-        page.keyboard.press("Escape")
-    else:
-        page.get_by_text("Charts to explore").click()
-        page.locator("[data-figure]").last.scroll_into_view_if_needed()
-        expect(page.locator("html")).to_have_attribute(
-            "data-charts", "drawn", timeout=UNTIL_DRAWN_MS
-        )
-
-    violations = [
-        (found["id"], [node["html"][:150] for node in found["nodes"][:3]])
-        for found in Axe().run(page).response["violations"]
-        if found["impact"] in ("serious", "critical")
-    ]
-    overflow = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-
-    assert violations == []
-    assert overflow <= 0
 
 
 def test_a_judges_name_is_text_in_charts(

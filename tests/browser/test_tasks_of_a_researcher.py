@@ -101,18 +101,6 @@ def test_upload_a_spreadsheet(home: Page) -> None:
     expect(home.get_by_role("status")).to_contain_text("Loaded 1 document, 3 outputs, 3 ratings")
 
 
-def test_paste_cells_of_a_spreadsheet(home: Page) -> None:
-    clicks = Clicks(at_most=4)
-
-    upload_page(home, clicks)
-    rows = [HEADER, *(["x2", f"m{n}", "A source.", f"Output {n}.", str(n), "eva"] for n in (1, 2))]
-    home.get_by_label("Or paste rows").fill("\n".join("\t".join(row) for row in rows))
-    clicks.on(home.get_by_role("button", name="Check data"))
-    clicks.on(home.get_by_role("button", name="Load data"))
-
-    expect(home.get_by_role("status")).to_contain_text("Loaded 1 document, 2 outputs, 2 ratings")
-
-
 def test_answer_what_an_upload_asks(home: Page) -> None:
     clicks = Clicks(at_most=5)
 
@@ -139,37 +127,6 @@ def test_fix_an_error_of_a_file_on_the_page(home: Page) -> None:
     clicks.on(home.get_by_role("button", name="Load data"))
 
     expect(home.get_by_role("status")).to_contain_text("2 ratings")
-
-
-def test_add_a_criterion_in_german(home: Page, lab: Project) -> None:
-    clicks = Clicks(at_most=3)
-
-    clicks.on(
-        home.get_by_role("link", name="Criteria", exact=True),
-        home.get_by_role("link", name="New criterion"),
-    )
-    home.get_by_label("Name", exact=True).fill("Kohärenz")
-    home.get_by_label("Definition").fill("Folgt jeder Satz aus dem vorigen?")
-    clicks.on(home.get_by_role("button", name="Save criterion"))
-
-    expect(home.get_by_text("Kohärenz is saved.")).to_be_visible()
-    expect(home.locator("#preview")).to_contain_text("Folgt jeder Satz aus dem vorigen?")
-    lab.criteria.filter(name="Kohärenz").delete()
-
-
-def test_add_an_endpoint_by_its_provider(home: Page) -> None:
-    clicks = Clicks(at_most=4)
-
-    clicks.on(
-        home.get_by_role("link", name="Judges", exact=True),
-        home.get_by_role("link", name="New endpoint"),
-    )
-    clicks.choose(home.get_by_label("Provider"), "ollama")
-    clicks.on(home.get_by_role("button", name="Save endpoint"))
-
-    # Where nothing answers, a message below the table names the address, too.
-    expect(home.get_by_role("cell", name="http://localhost:11434/v1")).to_be_visible()
-    expect(home.get_by_role("button", name="List models")).to_be_visible()
 
 
 def test_create_a_judge(home: Page, endpoint: Endpoint) -> None:
@@ -232,19 +189,6 @@ def test_retry_a_failed_run(home: Page, endpoint: Endpoint) -> None:
 
     expect(home.locator("#progress")).to_contain_text("Done", timeout=60_000)
     expect(home.locator("#progress")).to_contain_text("0 failed")
-
-
-def test_plan_how_many_ratings_are_needed(home: Page) -> None:
-    clicks = Clicks(at_most=3)
-
-    clicks.on(
-        home.get_by_role("link", name="People", exact=True),
-        home.get_by_role("link", name="Plan a campaign"),
-        home.get_by_role("button", name="Plan campaign"),
-    )
-
-    expect(home.get_by_role("heading", name="What it takes")).to_be_visible()
-    expect(home.locator(".lead")).to_contain_text("documents")
 
 
 def test_create_a_campaign_and_open_it(home: Page) -> None:
