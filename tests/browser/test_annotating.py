@@ -1,7 +1,6 @@
 """In a real browser, by keyboard alone: what the database holds afterwards is exactly what was
 done."""
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -26,7 +25,6 @@ from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
-HIGHLIGHTED = "name => [...(CSS.highlights.get(name) ?? [])].map(range => range.toString())"
 
 
 @pytest.fixture
@@ -285,50 +283,6 @@ def test_ranking_by_keys_and_marking_words(
     span = Span.objects.get()
     assert span.quote == span.output.text[span.start : span.end] == "Ferry number"
     assert (span.category, span.severity) == ("Fabrication", "minor")
-
-
-def test_a_selection_by_mouse_marks_whole_words(
-    ann: User, corpus: Project, sign_in: Callable[[str], Page]
-) -> None:
-    spans = campaign_for(ann, corpus, name="Spans", span_categories=["Fabrication"])
-    page = sign_in("ann")
-    page.goto(task_address(spans))
-    part = """() => {
-        const text = document.querySelector("#stage [data-text]");
-        const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
-        const node = walker.nextNode();
-        getSelection().setBaseAndExtent(node, 2, node, 8);
-    }"""
-
-    page.evaluate(part)
-    page.locator("[data-mark]").click()
-    marked = json.loads(page.locator("[name=spans]").input_value())
-
-    assert [(span["start"], span["quote"]) for span in marked] == [(0, "Ferry number")]
-
-
-def test_search_and_shared_words_are_marked_and_guidelines_open(
-    ann: User, corpus: Project, sign_in: Callable[[str], Page]
-) -> None:
-    corpus.guidelines = "Read the **source** first.\n\n<script>alert(1)</script>"
-    corpus.save()
-    page = sign_in("ann")
-    page.goto(task_address(campaign_for(ann, corpus)))
-
-    press(page, "/")
-    page.keyboard.type("storm")
-    found = page.evaluate(HIGHLIGHTED, "found")
-    press(page, "Escape", ".")
-    shared = page.evaluate(HIGHLIGHTED, "shared")
-    press(page, "g")
-
-    assert found == ["storm"]
-    assert len(shared) == 1
-    assert shared[0].startswith("Ferry number")
-    expect(page.get_by_role("region", name="Guidelines")).to_contain_text(
-        "<script>alert(1)</script>"
-    )
-    expect(page.locator("#guidelines strong")).to_have_text("source")
 
 
 def test_it_works_without_scripts(ann: User, corpus: Project, browser: Any, site: str) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from annotations.models import Campaign, Rating
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
-from tests.browser.conftest import sign_in_on
 from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
@@ -107,57 +106,3 @@ def test_an_item_is_read_rated_and_submitted_with_a_thumb(
     expect(page.locator("[data-formatted]")).to_be_hidden()
     # The next item is shown while the answer is on its way.
     wait_until(lambda: set(Rating.objects.values_list("score", flat=True)) == {4.0})
-
-
-def test_the_text_begins_in_the_upper_third_of_a_touch_screen(
-    browser: Browser, site: str, campaign: Campaign
-) -> None:
-    Campaign.objects.filter(pk=campaign.pk).update(
-        name="Summaries of the news of a whole long year"
-    )
-    context = browser.new_context(
-        base_url=site, has_touch=True, is_mobile=True, viewport={"width": WIDTH, "height": HEIGHT}
-    )
-    page = context.new_page()
-    sign_in_on(page, "ann")
-
-    # Where the work is that waits.
-    expect(page.locator("[data-formatted]")).to_be_visible()
-    assert box(page, "[data-formatted]")["y"] <= HEIGHT / 3
-    expect(page.locator("#guidelines")).to_be_visible()
-    expect(page.locator("#keys")).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
-    context.close()
-
-
-def test_submit_is_on_the_screen_with_four_criteria(
-    project: Project, campaign: Campaign, sign_in: Callable[[str], Page]
-) -> None:
-    campaign.criteria.add(*(project.criteria.create(name=name) for name in ("c", "d")))
-    page = sign_in("ann")
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto(f"/p/small/annotate/{campaign.pk}/task/")
-    expect(page.locator("[data-question]")).to_have_count(4)
-
-    for scrolled in (0, 300, 5000):
-        page.evaluate("top => window.scrollTo(0, top)", scrolled)
-        place = box(page, ".task-submit button")
-        assert 0 <= place["y"] <= 800 - place["height"]
-
-
-def test_guidelines_cover_no_text_on_a_desk(
-    campaign: Campaign, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("ann")
-    page.set_viewport_size({"width": 1280, "height": 850})
-    page.goto(f"/p/small/annotate/{campaign.pk}/task/")
-    page.keyboard.press("g")
-    drawer = box(page, "#guidelines .drawer-body")
-
-    for selector in ("[data-output]", ".questions", ".task-source"):
-        place = box(page, selector)
-        assert place["x"] + place["width"] <= drawer["x"]
-    page.keyboard.press("m")
-    expect(page.locator("[data-formatted]")).to_be_hidden()
-    page.keyboard.press("m")
-    expect(page.locator("[data-formatted]")).to_be_visible()

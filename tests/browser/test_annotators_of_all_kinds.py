@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from annotations.models import Assignment, AssignmentState, Campaign, Rating
 from annotations.planning.campaigns import open_campaign, seat_annotators
@@ -84,48 +84,6 @@ def test_a_new_item_is_announced_and_has_the_focus(page: Page) -> None:
 
     expect(page.locator("#announced")).to_have_text("New item: 1 of 6")
     expect(page.locator("[data-output]")).to_be_focused()
-
-
-def test_the_tree_for_assistive_programs_names_questions_answers_and_ends(page: Page) -> None:
-    questions = page.locator(".questions").aria_snapshot()
-
-    assert '- group "coherence"' in questions
-    assert '- radio "1 low"' in questions
-    assert '- radio "2"' in questions
-    assert '- radio "5 high"' in questions
-    rate(page)
-    assert '- radio "5 high"' in page.locator(".questions").aria_snapshot()
-    assert page.locator("main").get_by_role("region", name="Output").count() == 1
-
-
-def test_arrows_move_within_the_answers_of_a_question(page: Page) -> None:
-    first = page.locator("[data-question]").first
-    first.locator("input").first.focus()
-
-    page.keyboard.press("ArrowDown")
-
-    expect(first.locator("input[value='2']")).to_be_focused()
-    expect(first.locator("input[value='2']")).to_be_checked()
-
-
-def test_colours_of_the_system_show_the_chosen_answer(
-    campaign: Campaign, browser: Browser, site: str
-) -> None:
-    context = browser.new_context(base_url=site, forced_colors="active")
-    page = context.new_page()
-    sign_in_on(page, "ann")
-    open_task(page, campaign)
-    page.keyboard.press("4")
-    colours = page.locator("[data-question]").first.locator(".point-face")
-
-    shown = [
-        colours.nth(index).evaluate("face => getComputedStyle(face).backgroundColor")
-        for index in range(5)
-    ]
-
-    context.close()
-    assert len(set(shown)) == 2
-    assert shown.count(shown[3]) == 1
 
 
 def test_keys_of_one_character_are_changed_and_switched_off(page: Page, campaign: Campaign) -> None:

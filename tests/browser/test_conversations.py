@@ -4,11 +4,10 @@ import json
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from annotations.models import Campaign, ItemOrder, Rating, Span
+from annotations.models import Campaign, ItemOrder, Rating
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Membership, Project, Role
@@ -72,32 +71,3 @@ def test_a_session_is_rated_turn_by_turn_by_keyboard(
     assert [(one.output.document.doc_id, one.score) for one in given] == [
         ("s#2", 4), ("s#4", 2), ("s#6", 5),
     ]  # fmt: skip
-
-
-def test_words_are_marked_in_a_turn_and_long_results_are_folded(
-    campaign: Campaign, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("ann")
-    page.goto(f"/p/small/annotate/{campaign.pk}/task/")
-    fold = page.locator("[data-text] .turn-call")
-
-    assert fold.get_attribute("open") is None
-    page.keyboard.press("w")
-    page.keyboard.press("Enter")
-    page.keyboard.press("3")
-    page.keyboard.press("Enter")
-
-    wait_until(Span.objects.exists)
-    span = Span.objects.get()
-    assert (span.quote, span.start) == ("Let", 0)
-    assert span.output.text[span.start : span.end] == "Let"
-
-
-def test_the_pages_of_a_conversation_are_accessible(
-    campaign: Campaign, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("ann")
-    page.goto(f"/p/small/annotate/{campaign.pk}/task/")
-
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found] == []

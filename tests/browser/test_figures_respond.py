@@ -2,18 +2,30 @@
 at all, and name none before."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
+from evaluations.corpus.store import load_files
 from evaluations.models import Project
-from tests.browser.test_the_verdict_in_one_screen import summeval  # noqa: F401
+from geval.files.readers import InputFile
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 
 
+@pytest.fixture
+def summeval(owner: User, small_project: Project, benchmarks: Path) -> Project:
+    files = sorted((benchmarks / "summeval").iterdir())
+    small_project.documents.all().delete()
+    small_project.criteria.all().delete()
+    load_files(small_project, [InputFile(path, path.name) for path in files])
+    return small_project
+
+
 def test_a_mark_that_is_pointed_at_or_focused_says_its_numbers_without_scripts(
-    summeval: Project,  # noqa: F811
+    summeval: Project,
     sign_in: Callable[[str], Page],
     browser: Browser,
     site: str,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from annotations.models import Assignment, Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
@@ -30,11 +30,6 @@ SCALES = {
 NOTHING_CHOSEN = """() => {
     for (const input of document.querySelectorAll("[data-question] input")) input.checked = false;
 }"""
-
-
-def keys_of(question: Locator) -> list[str | None]:
-    inputs = question.locator("input[data-key]")
-    return [inputs.nth(n).get_attribute("data-key") for n in range(inputs.count())]
 
 
 @pytest.fixture
@@ -83,45 +78,6 @@ def test_keys_choose_the_point_of_their_number(page_of: Callable[..., Page]) -> 
             values = [chosen.nth(n).get_attribute("value") for n in range(chosen.count())]
             assert values == ([point] if point else []), (scale, keys)
             page.keyboard.press("Shift+Tab")  # the question is left, and with it a number begun
-
-
-def test_keys_are_printed_on_their_points(page_of: Callable[..., Page]) -> None:
-    page = page_of((-2, 2, 1), (1, 5, 0.5), (0, 10, 1))
-    questions = page.locator("[data-question]")
-
-    for number, keys in enumerate(
-        (
-            ["-2", "-1", "0", "1", "2"],
-            ["1", "2", "3", "4", "5"],
-            [str(point) for point in range(11)],
-        )
-    ):
-        assert questions.nth(number).locator("kbd").all_inner_texts() == keys
-        assert keys_of(questions.nth(number)) == keys
-
-
-def test_a_longer_number_is_waited_for(page_of: Callable[..., Page]) -> None:
-    page = page_of((0, 10, 1), (1, 5, 1))
-    first, second = page.locator("[data-question]").nth(0), page.locator("[data-question]").nth(1)
-
-    page.keyboard.press("1")
-    expect(first.locator("input[value='1']")).to_be_focused()
-    page.keyboard.press("4")
-
-    expect(first.locator("input[value='1']")).to_be_checked()
-    expect(second.locator("input[value='4']")).to_be_checked()
-
-
-def test_the_next_question_gets_the_focus_after_a_pause(page_of: Callable[..., Page]) -> None:
-    page = page_of((0, 10, 1), (0, 5, 1))
-    first, second = page.locator("[data-question]").nth(0), page.locator("[data-question]").nth(1)
-
-    page.keyboard.press("1")
-    expect(second.locator("input").first).to_be_focused()
-    page.keyboard.press("0")
-
-    expect(first.locator("input[value='1']")).to_be_checked()
-    expect(second.locator("input[value='0']")).to_be_checked()
 
 
 def test_long_scales_have_keys_and_a_slider(page_of: Callable[..., Page]) -> None:

@@ -7,13 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from evaluations.models import CandidateOutput, Project, Upload, UploadPart
-from geval.files.fields import not_a_number
-from tests.conftest import OUTPUTS, RATINGS
+from tests.conftest import OUTPUTS
 from tests.processes import WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
@@ -66,46 +64,6 @@ def test_a_good_file_is_checked_and_loaded_in_the_background(
     assert not UploadPart.objects.exists()
 
 
-def test_an_invalid_file_is_fixed_by_saying_what_its_columns_are(
-    page: Page, project: Project, tmp_path: Path
-) -> None:
-    invalid = tmp_path / "faulty.csv"
-    invalid.write_text(
-        "Frage,Antwort,Modell,Jahr\nWhy?,Because.,m1,2024\nWhy?,,m2,2024\nHow?,So.,m1,2025\n"
-    )
-
-    look_at(page, invalid)
-    expect(page.get_by_role("alert")).to_contain_text("Say which column is the output")
-    for column, target in (
-        ("Frage", "source text"),
-        ("Antwort", "output"),
-        ("Modell", "system's name"),
-    ):
-        page.get_by_label(f"Content of {column}").select_option(label=target)
-    page.get_by_role("button", name="Check data again").click()
-    page.get_by_role("button", name="Load data").click()
-
-    expect(page.get_by_role("status").last).to_contain_text("Loaded 2 documents, 3 outputs.")
-    page.get_by_role("link", name="Show documents").click()
-    expect(page.get_by_role("table")).to_contain_text("2025")
-
-
-def test_errors_are_downloaded_as_they_are_listed(
-    page: Page, project: Project, tmp_path: Path
-) -> None:
-    outputs, ratings = tmp_path / "outputs.jsonl", tmp_path / "ratings.csv"
-    outputs.write_text(OUTPUTS)
-    ratings.write_text(RATINGS + "\nd1,good,coherence,=cmd|x,seven")
-
-    look_at(page, outputs, ratings)
-    expect(page.get_by_role("alert")).to_contain_text("1 error, so nothing was loaded.")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download all errors as CSV").click()
-
-    assert f'ratings.csv,26,score,"{not_a_number("seven")}' in download.value.path().read_text()
-    assert not CandidateOutput.objects.exists()
-
-
 def test_a_hostile_file_is_text_wherever_it_is_shown(
     page: Page, project: Project, tmp_path: Path
 ) -> None:
@@ -151,19 +109,3 @@ def test_files_can_be_dropped(page: Page, project: Project) -> None:
     page.get_by_role("button", name="Check data").click()
 
     expect(page.get_by_role("status")).to_contain_text("Ready to load")
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_no_serious_violation_of_accessibility(
-    page: Page, project: Project, width: int, scheme: str
-) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    found = Axe().run(page).response["violations"]
-    page.get_by_label("Or paste rows").fill("A,B,C\nOne.,1,x\n")
-    page.get_by_role("button", name="Check data").click()
-    expect(page.get_by_role("alert")).to_be_visible()
-    found += Axe().run(page).response["violations"]
-
-    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

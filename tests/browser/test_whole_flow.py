@@ -12,14 +12,6 @@ from tests.conftest import OUTPUTS, RATINGS, wait_until
 from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
-PAGES = [
-    "/",
-    "/p/small/",
-    "/p/small/data/",
-    "/p/small/data/upload/",
-    "/p/small/judges/new/",
-    "/p/small/report/",
-]
 
 
 def test_from_an_upload_to_correlations(
@@ -110,50 +102,3 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     expect(
         page.get_by_text("Judge Judy is created. Try it on an item, or start a run.")
     ).to_be_visible(timeout=60_000)
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_their_window_and_are_readable(
-    owner: User, sign_in: Callable[[str], Page], small_project: object, width: int, scheme: str
-) -> None:
-    page = sign_in("olga")
-    page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-
-    for path in (
-        "/",
-        "/p/small/",
-        "/p/small/data/",
-        "/p/small/data/upload/",
-        "/p/small/judges/new/",
-        "/p/small/judges/new/?kind=bertscore",
-        "/p/small/report/",
-        "/p/small/members/",
-        "/p/small/members/log/",
-        "/tokens/",
-        "/new/archive/",
-    ):
-        page.goto(path)
-        overflow = page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        colours = page.evaluate(
-            "[getComputedStyle(document.body).color,"
-            " getComputedStyle(document.body).backgroundColor]"
-        )
-        assert overflow <= 0, path
-        assert colours[0] != colours[1]
-
-
-def test_the_page_of_a_document_works_with_the_keyboard_alone(
-    owner: User, sign_in: Callable[[str], Page], small_project: object
-) -> None:
-    page = sign_in("olga")
-    page.goto("/p/small/data/")
-    page.keyboard.press("Tab")
-
-    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
-    page.get_by_role("link", name="d1").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("d1")

@@ -1,7 +1,6 @@
 """From a verdict to the worst disagreement in at most two clicks, through cases by keyboard, and
 from the report to two judges compared in at most two; axe finds nothing serious on either page."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -62,72 +61,6 @@ def test_the_worst_disagreement_is_two_clicks_from_the_verdict_and_cases_are_rea
     expect(page.get_by_text("s3 on d07: j is a letter here.")).to_be_visible()
     page.get_by_role("link", name="Verdicts").click()
     expect(page.get_by_text("Causes of disagreements found so far:")).to_be_visible()
-
-
-def test_the_texts_of_a_case_are_in_sight_on_a_small_desk(
-    judged: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("olga")
-    page.set_viewport_size({"width": 1280, "height": 800})
-
-    page.goto("/p/small/report/disagreements/")
-
-    bar = page.locator(".cause").bounding_box()
-    assert bar is not None
-    for text in (".reading-text", ".source-text"):
-        box = page.locator(text).first.bounding_box()
-        assert box is not None
-        assert box["y"] + 40 <= bar["y"], f"two lines of {text} above the causes"
-
-
-def test_a_number_leads_to_its_output_with_judge_criterion_and_system_kept(
-    judged: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("olga")
-    page.goto(f"{REPORT}paper/?documents=d07")
-
-    # Judges are sorted by how far they agree, so the one that is meant is named.
-    near = page.locator(".paper tbody tr").filter(has_text="near")
-    near.locator("a").filter(has_not_text="–").first.click()
-    page.get_by_role("link", name=re.compile("^s[0-4]$")).first.click()
-
-    expect(
-        page.get_by_role("heading", name=re.compile("people disagree on coherence"))
-    ).to_be_visible()
-    expect(page.locator("#case").get_by_role("heading", name="s3 on d07")).to_be_visible()
-    page.get_by_role("link", name="Verdicts").click()
-    expect(page).to_have_url(re.compile(r"/report/\?documents=d07$"))
-
-
-def test_two_judges_are_two_clicks_from_the_report(
-    judged: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page, clicks = sign_in("olga"), Clicks()
-    page.goto(REPORT)
-
-    clicks.on(page.get_by_role("link", name="Compare judges"))
-
-    expect(page.get_by_role("heading", name="near against far")).to_be_visible()
-    assert clicks.count <= MOST_CLICKS
-    expect(page.get_by_text("near ahead")).to_be_visible()
-    page.get_by_role("link", name="Swap the judges").click()
-    expect(page.get_by_role("heading", name="far against near")).to_be_visible()
-    page.locator(".cell-excerpt a").first.click()
-    expect(page.locator("#case")).to_be_visible()
-
-
-def test_choices_are_sent_without_scripts_by_their_button(
-    judged: Project, sign_in: Callable[[str], Page], context: object
-) -> None:
-    page = sign_in("olga")
-    page.route("**/reading.js", lambda route: route.abort())
-    page.goto("/p/small/report/disagreements/")
-
-    page.get_by_label("System").select_option(label="s1")
-    page.get_by_role("button", name="Show").click()
-    expect(page.locator(".entry")).to_have_count(12)
-    page.get_by_role("button", name=re.compile("Criterion is vague")).click()
-    expect(page.locator(".entry")).to_have_count(11)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
