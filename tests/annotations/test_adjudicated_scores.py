@@ -1,7 +1,6 @@
 """Adjudicators' decisions are a human score that a report can take: said on the page and in JSON;
 they may cover the disputed criteria alone, and do not see which system wrote a text."""
 
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -11,22 +10,18 @@ from django.test import Client
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.models import Assignment, Campaign, CampaignItem, Decision, Seat
+from annotations.models import Campaign, CampaignItem, Decision, Seat
 from annotations.planning.assignment import queue_of
 from annotations.planning.known_answers import ids_by_name
 from annotations.results.adjudication import (
     decide,
     disputed_items,
     disputed_questions,
-    prepare_round,
 )
 from evaluations.models import AuditEntry, Project
 from evaluations.reports.data import load_data
-from evaluations.reports.report import build_report
 from geval.files.answers.gold import read_gold
-from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
-from geval.reports.words import human_score_note
 
 pytestmark = pytest.mark.django_db
 ADJUDICATED = ReportOptions(human_score="adjudicated")
@@ -95,21 +90,6 @@ def test_a_decision_replaces_the_mean_where_there_is_one(
     np.testing.assert_array_equal(adjudicated[first][others], usual[first][others])
 
 
-def test_a_report_says_that_decisions_are_its_human_score(
-    disputed: CampaignItem, small_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    first = disputed.campaign.criteria.order_by("pk").values_list("pk", flat=True)[0]
-    decide(disputed, {f"score-{first}": "5"}, user=None, note="")
-
-    report = build_report(small_project, options=ADJUDICATED)
-
-    assert "adjudicators' decisions where there are any" in human_score_note(report)
-    said = json.loads(as_json(report))["human_score"]
-    assert (said["kind"], said["name"]) == ("adjudicated", "adjudicators' decisions")
-    page = as_role("owner").get("/p/small/report/?human_score=adjudicated").content.decode()
-    assert "decisions" in page
-
-
 def test_only_the_disputed_criteria_have_to_be_decided(disputed: CampaignItem) -> None:
     first, *others = disputed.campaign.criteria.order_by("pk").values_list("pk", flat=True)
     assert disputed_questions(disputed) == {first}
@@ -164,27 +144,3 @@ def test_decisions_are_practice_of_the_next_round(
     written = form.fields["gold_csv"].initial
     read = read_gold(written, "rating", [first], lambda: ids_by_name(draft.project))
     assert read == draft.gold
-
-
-def test_the_ten_most_disputed_come_first_and_pairs_name_their_winner(
-    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
-) -> None:  # fmt: skip
-    campaign = make_campaign(overlap=2, kind="pairwise", adjudicate_beyond=0)
-    for user, far in zip(annotators[:2], (False, True), strict=True):
-        seat = seat_of(campaign, user)
-        while waiting := queue_of(seat):
-            pk = waiting[0]
-            assignment = Assignment.objects.select_related("item").get(pk=pk)
-            ordered = assignment.shown[0] < assignment.shown[1]
-            value = 0 if far and assignment.item.position else -1 if far else 1
-            sent = {"choice-0": str(value if ordered else -value)}
-            submit(seat, pk, sent, user=user, version=0, seconds=1)
-    for row in disputed_items(campaign):
-        decide(row.item, {"choice-0": "0" if row.item.position else "1"}, user=None, note="")
-
-    draft = prepare_round(campaign)
-
-    items = list(campaign.items.order_by("position"))
-    assert [entry["outputs"] for entry in draft.gold] == [item.outputs for item in items]
-    winners = [entry["expected"]["winners"]["0"] for entry in draft.gold]
-    assert winners == [items[0].outputs[0], *[0] * (len(items) - 1)]

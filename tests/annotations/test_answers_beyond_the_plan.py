@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotations.answering.submission import submit
 from annotations.models import Assignment, Campaign, CampaignItem, Seat
 from annotations.planning.assignment import queue_of, release_expired, skip
-from annotations.planning.campaigns import raise_overlap, seat_annotators
+from annotations.planning.campaigns import raise_overlap
 from annotations.results.reviewing import reject, restore
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
@@ -101,15 +101,6 @@ def test_an_item_whose_time_expired_is_not_free_where_an_answer_counts(crowd: Cr
 
     assert release_expired(crowd.campaign.pk) == 1
 
-    assert crowd.places == 0
-
-
-def test_an_item_of_somebody_who_leaves_is_not_free_where_an_answer_counts(crowd: Crowd) -> None:
-    crowd.restore()
-
-    seat_annotators(crowd.campaign, [crowd.users[0]])
-
-    assert Assignment.objects.get(pk=crowd.second).state == "expired"
     assert crowd.places == 0
 
 

@@ -323,50 +323,6 @@ def test_an_owner_makes_opens_closes_and_opens_again(
     assert campaign.seats.count() == 3
 
 
-PAGES = {
-    "": {"owner": 200, "researcher": 200, "viewer": 200, "annotator": 200, "stranger": 404,
-        "visitor": 302},
-    "new/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
-        "visitor": 302},
-    "guidelines/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403,
-        "stranger": 404, "visitor": 302},
-    "export/ratings.csv": {
-        "owner": 200, "researcher": 200, "viewer": 200, "annotator": 403, "stranger": 404,
-        "visitor": 302,
-    },
-    "{pk}/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
-        "visitor": 302},
-    "{pk}/edit/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403,
-        "stranger": 404, "visitor": 302},
-    "{pk}/progress/": {
-        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
-        "visitor": 302,
-    },
-    "{pk}/adjudicate/": {
-        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
-        "visitor": 302,
-    },
-    # Nobody of these has a seat in the campaign; those who have are in the other tests.
-    "{pk}/task/": {"owner": 403, "researcher": 403, "viewer": 403, "annotator": 403,
-        "stranger": 404, "visitor": 302},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_who_may_open_what(
-    as_role: Callable[[str], Client], make_campaign: Callable[..., Campaign], path: str
-) -> None:
-    campaign = make_campaign()
-    address = "/p/small/annotate/" + path.format(pk=campaign.pk)
-
-    statuses = {
-        role: as_role(role).get(address).status_code
-        for role in (*Role.values, "stranger", "visitor")
-    }
-
-    assert statuses == PAGES[path]
-
-
 def test_progress_and_adjudication_read_what_was_answered_in_the_campaign(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],

@@ -81,20 +81,6 @@ def test_a_reply_is_the_campaign_and_nothing_that_is_undefined(
     assert {*single} == {*stored, "items", "complete"}
 
 
-def test_a_design_has_its_probabilities_in_the_downloads(ready: Client, project: Project) -> None:
-    data = with_goal(project) | {"selection": "sample", "sample_size": 20, "goal": None,
-                                 "whole_documents": True}  # fmt: skip
-    pk = send(ready, CAMPAIGNS, data).json()["id"]
-    send(ready, f"{CAMPAIGNS}/{pk}/open")
-    answer(Campaign.objects.get(), Annotator.objects.get(), by_system)
-
-    answered = ready.get("/p/small/annotate/export/ratings.csv")
-    lines = b"".join(answered.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
-    at = lines[0].split(",").index("probability")
-    stated = [float(line.split(",")[at]) for line in lines[1:]]
-    assert stated == pytest.approx([20 / 60] * len(stated))
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from annotations.models import Assignment, Campaign, OpenLink, Participant
-from annotations.open_links.work import Work, is_beyond_skips, why_not_done, work_of
+from annotations.open_links.work import Work, is_beyond_skips, work_of
 from annotations.planning.campaigns import close_campaign, open_campaign
-from annotations.results.payment import Payment, marks_of, payment_file, payments
+from annotations.results.payment import Payment, payment_file, payments
 from evaluations.models import CandidateOutput, Document, Project, System
 from tests.annotations.test_open_links import Person, page
 from tests.thresholds.three_points import pins
@@ -178,23 +178,6 @@ def test_the_payment_file_has_skips_speed_and_marks(link: OpenLink) -> None:
 )  # fmt: skip
 def test_skips_beyond_the_limit(skipped: int, answered: int, percent: int, expected: bool) -> None:
     assert is_beyond_skips(skipped, answered, percent) is expected
-
-
-@pytest.mark.parametrize(
-    ("done", "reason"),
-    [
-        (Work(12, 3, 0), None), (Work(12, 4, 0), "skips"), (Work(0, 1, 0), "items"),
-        (Work(0, 9, 0), "skips"), (Work(12, 0, 6), None), (Work(12, 0, 7), "speed"),
-    ],
-)  # fmt: skip
-def test_why_somebody_is_not_done(done: Work, reason: str | None) -> None:
-    assert why_not_done(done, OpenLink(skip_percent=20)) == reason
-
-
-def test_other_warnings_than_signs_together_are_no_marks() -> None:
-    together = "signs together: 0 of 3 checks passed"
-
-    assert marks_of(Work(9, 0, 0), 20, [together, "copies: x"]) == (together,)
 
 
 @pins("READING_PACE", {14: 0, 15: 0, 16: 1})

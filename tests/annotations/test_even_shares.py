@@ -11,9 +11,8 @@ from annotations.answering.progress import task_progress
 from annotations.answering.task_page import own_assignment
 from annotations.models import Annotator, Assignment, Campaign, ItemOrder, Seat
 from annotations.planning.assignment import IdleReason, idle_reason, queue_of, take_more
-from annotations.planning.filling import open_standing_campaign
-from annotations.planning.waiting import most_items, waiting_campaigns
-from evaluations.models import AuditEntry, Project, sizes
+from annotations.planning.waiting import most_items
+from evaluations.models import AuditEntry, sizes
 
 pytestmark = pytest.mark.django_db
 SeatOf = Callable[[Campaign, User], Seat]
@@ -158,24 +157,6 @@ def test_a_member_takes_more_on_the_page(
     assert AuditEntry.objects.get().action == "annotations:task_more"
 
 
-def test_nobody_is_reminded_of_other_peoples_shares(
-    make: Make, annotators: list[User], seat_of: SeatOf
-) -> None:
-    campaign = make(5, members=2, overlap=1)
-    seat = seat_of(campaign, annotators[0])
-
-    def waiting(user: User) -> list[tuple[str, int]]:
-        return waiting_campaigns(user.pk, now=timezone.now())
-
-    before = waiting(annotators[0])
-    work(seat)
-
-    assert before == waiting(annotators[1]) == [("small", campaign.pk)]
-    assert waiting(annotators[0]) == []
-    take_more(seat)
-    assert waiting(annotators[0]) == before
-
-
 @pytest.mark.parametrize(("cap", "done"), [(1, 1), (3, 3), (4, 4), (5, 4)])
 def test_a_cap_takes_the_place_of_the_share(
     make: Make, annotators: list[User], seat_of: SeatOf, cap: int, done: int
@@ -188,29 +169,6 @@ def test_a_cap_takes_the_place_of_the_share(
     assert work(seat) == done
     take_more(seat)
     assert (work(seat), idle_reason(seat)) == (0, IdleReason.FINISHED)
-
-
-def test_a_cap_changes_while_the_campaign_is_open(
-    make: Make, annotators: list[User], seat_of: SeatOf
-) -> None:
-    campaign = make(6, members=2, overlap=1, most_each=3)
-    done = []
-
-    for cap in (3, 2, 4):
-        Campaign.objects.filter(pk=campaign.pk).update(most_each=cap)
-        done.append(work(seat_of(campaign, annotators[0])))
-
-    assert done == [3, 0, 1]
-
-
-def test_a_standing_campaign_has_no_shares(
-    small_project: Project, annotators: list[User], seat_of: SeatOf
-) -> None:
-    campaign = open_standing_campaign(
-        small_project.criteria.first(), "Standing", annotators, overlap=1
-    )
-
-    assert all(campaign.seats.values_list("takes_more", flat=True))
 
 
 def _first(seat: Seat) -> Assignment:

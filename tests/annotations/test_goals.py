@@ -194,27 +194,6 @@ def test_a_width_is_reached_or_says_how_many_documents_it_takes(
     assert (campaign.state == CampaignState.CLOSED) == (found.half_width <= 0.2)
 
 
-def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
-    opened: Open, project: Project, as_role: Callable[[str], Client]
-) -> None:
-    chance = np.random.default_rng(2)
-    judge = with_scores(project, "noise", lambda _name: float(chance.random()))
-    campaign = opened({"kind": GoalKind.WIDTH, "judge": judge, "width": 0.05})
-    answer(campaign, Annotator.objects.get(), by_system)
-
-    found = where(campaign)
-
-    assert found.fixed is not None
-    assert found.fixed.ends is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < found.fixed.ends[0] < found.fixed.ends[1] < found.high
-    page = " ".join(as_role("owner").get(campaign.get_absolute_url()).content.decode().split())
-    assert "The goal uses this interval" in page
-    assert "goal will likely not be reached" in page
-    assert f"{found.low:.2f}".replace("-", "−") in page
-
-
 FORM = {
     "name": "Enough", "kind": "rating", "selection": "all", "group_size": "3", "overlap": "1",
     "order": "document", "seed": "0", "lease_minutes": "60", "check_percent": "0",

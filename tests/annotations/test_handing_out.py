@@ -51,21 +51,6 @@ def test_every_item_gets_exactly_the_overlap(
     assert not campaign.items.filter(places__gt=0).exists()
 
 
-def test_an_annotator_gets_the_outputs_of_a_document_together(
-    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
-) -> None:
-    campaign = make_campaign(order=ItemOrder.DOCUMENT)
-
-    queue = queue_of(seat_of(campaign, annotators[0]))
-
-    documents = list(
-        Assignment.objects.filter(pk__in=queue)
-        .order_by("pk")
-        .values_list("item__document", flat=True)
-    )
-    assert documents[0] == documents[1]
-
-
 def test_a_lease_that_ran_out_goes_to_somebody_else(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],
@@ -112,20 +97,6 @@ def test_who_is_taken_out_gets_nothing_and_gives_back_what_they_hold(
     with pytest.raises(AnnotationError, match="no longer an annotator"):
         submit(seat, held, ratings_for(campaign), user=annotators[0], version=0, seconds=None)
     assert campaign.items.filter(places=1).count() == 6
-
-
-def test_items_that_somebody_has_answered_are_not_waited_for(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    seat_of: Callable[..., Seat],
-    ratings_for: Callable[..., dict[str, str]],
-) -> None:
-    campaign = make_campaign(overlap=2, users=annotators[:2])
-    queue_of(seat_of(campaign, annotators[1]))
-    seat = seat_of(campaign, annotators[0])
-    work_off(seat, ratings_for(campaign), annotators[0])
-
-    assert idle_reason(seat) == "finished"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from annotations.answering.progress import task_progress
 from annotations.answering.task_page import own_assignment
 from annotations.models import Assignment, AssignmentState, Campaign, Seat
 from annotations.planning.assignment import queue_of
-from evaluations.models import CandidateOutput, Project, sizes
+from evaluations.models import sizes
 
 pytestmark = pytest.mark.django_db
 MakeCampaign = Callable[..., Campaign]
@@ -70,36 +70,3 @@ def test_the_total_does_not_move_while_others_answer(
     sizes.forget()
 
     assert task_progress(seat, now(seat)).total == begun
-
-
-def test_items_that_were_loaded_ahead_count_from_where_they_will_be_shown(
-    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
-) -> None:
-    seat = seat_of(make_campaign(overlap=3), annotators[0])
-    queue = queue_of(seat)
-
-    shown = [task_progress(seat, now(seat, at)).done for at in range(len(queue))]
-
-    assert shown == list(range(len(queue)))
-
-
-def test_practice_is_counted_by_itself(
-    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf, small_project: Project
-) -> None:
-    criteria = small_project.criteria.values_list("pk", flat=True)
-    gold = [
-        {
-            "document": output.document_id, "outputs": [output.pk],
-            "expected": {"scores": {str(pk): 3 for pk in criteria}},
-        }
-        for output in CandidateOutput.objects.filter(document__project=small_project)[:2]
-    ]  # fmt: skip
-    seat = seat_of(make_campaign(overlap=3, gold=gold, practice_items=2), annotators[0])
-
-    shown = []
-    for _ in range(3):
-        progress = task_progress(seat, now(seat))
-        shown.append((progress.done, progress.total))
-        finish(seat, 1, seconds=60)
-
-    assert shown == [(0, 2), (1, 2), (0, 4)]

@@ -5,8 +5,7 @@ import ast
 import gettext
 import re
 import runpy
-from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,6 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.template import engines
-from django.template.base import Template, TextNode
-from django.template.loader_tags import BlockNode, ExtendsNode
 from django.test import Client
 from django.utils import translation
 
@@ -27,84 +23,6 @@ from evaluations.people.languages import counted, with_point
 HERE = Path(__file__).resolve().parents[2]
 CATALOGUES = runpy.run_path(str(HERE / ".ci" / "catalogues.py"), run_name="catalogues")
 OTHERS = [code for code, _ in settings.LANGUAGES if code != "en"]
-# Every template of a page that annotators see.
-PAGES = [
-    "base.html",
-    "includes/tabs.html",
-    "includes/theme_switch.html",
-    "includes/language_menu.html",
-    "includes/fields.html",
-    "evaluations/invitation.html",
-    "annotations/assigned_to_you.html",
-    "annotations/refused.html",
-    "annotations/spans.html",
-    *(f"annotations/task_{name}.html" for name in ("compare", "keys", "list", "page", "piece")),
-    *(
-        f"annotations/open/{name}.html"
-        for name in ("consent", "end", "finish", "leave", "no_place", "start")
-    ),
-]
-# Names that are the same in every language.
-NAMES = {"geval_site", "Enter", "Tab", "Esc", "Alt", "Shift", "s", "http"}
-READ_ALOUD = {"aria-label", "title", "placeholder", "alt"}
-
-
-class Words(HTMLParser):
-    """What a template says by itself, in texts and in attributes that are read aloud."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.within: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.within.append(tag)
-        self.words += [value for name, value in attrs if name in READ_ALOUD and value]
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self.within:
-            while self.within.pop() != tag:
-                pass
-
-    def handle_data(self, data: str) -> None:
-        self.words += data.split()
-
-
-def own_texts(nodes: Any) -> Iterator[str]:
-    """The plain parts of a template; what it computes or translates is left out."""
-    for node in nodes:
-        if isinstance(node, TextNode):
-            yield node.s
-            continue
-        yield "\0"
-        for name in ("nodelist", "nodelist_true", "nodelist_false", "nodelist_empty"):
-            yield from own_texts(getattr(node, name, None) or ())
-        for _, branch in getattr(node, "conditions_nodelists", ()):
-            yield from own_texts(branch)
-
-
-def unmarked(source: str) -> list[str]:
-    """Words of a template that are in English in every language."""
-    nodes = Template(source, engine=engines["django"].engine).nodelist
-    if nodes and isinstance(nodes[0], ExtendsNode):
-        nodes = nodes[0].nodelist.get_nodes_by_type(BlockNode)
-    reader = Words()
-    reader.feed("".join(own_texts(nodes)).replace("\0", "￼"))
-    words = [word.strip("￼.,:;·…()") for word in reader.words]
-    return [word for word in words if re.search(r"[A-Za-z]{2}", word) and word not in NAMES]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_templates_of_annotators_say_nothing_that_is_not_marked(name: str) -> None:
-    assert unmarked((HERE / "templates" / name).read_text()) == []
-
-
-def test_every_template_of_these_pages_is_looked_at() -> None:
-    folder = HERE / "templates" / "annotations"
-    listed = {f"annotations/{path.relative_to(folder)}" for path in folder.glob("open/*.html")}
-    listed |= {f"annotations/{path.name}" for path in folder.glob("task_*.html")}
-
-    assert listed <= set(PAGES)
 
 
 ROOMS = (
@@ -128,24 +46,6 @@ def test_errors_that_annotators_see_are_marked() -> None:
                 plain.append(f"{path.name}:{node.lineno}")  # type: ignore[attr-defined]
 
     assert plain == []
-
-
-def test_scripts_say_what_the_page_gives_them() -> None:
-    from annotations.answering.script_words import script_words
-
-    sources = [path.read_text() for path in (HERE / "static/js/annotate").glob("*.js")]
-    used = {name for source in sources for name in re.findall(r'"(\w+)"', source)}
-    called = {name for source in sources for name in re.findall(r'\bword\("(\w+)"', source)}
-    texts = [
-        text
-        for source in sources
-        for line in source.splitlines()
-        for text in re.findall(r'(?:textContent = |trouble\(|say\()["`]([^"`]*)["`]', line)
-        if re.search(r"[A-Za-z]{3} ", text)
-    ]
-
-    assert texts == []
-    assert called <= set(script_words()) <= used
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from django.utils import timezone
 from annotations.answering.submission import submit
 from annotations.models import Campaign, Seat
 from annotations.planning.assignment import queue_of
-from annotations.planning.waiting import waiting_campaigns
 from annotations.results.mails import note_due_mails, send_work_mail
 from annotations.results.reviewing import give_back
 from evaluations.models import Mail, Membership, PersonalSettings
@@ -58,24 +57,6 @@ def test_work_and_the_week_are_mailed_once(ann: User) -> None:
     assert work.to == ["ann@example.org"]
     assert f"https://rate.example.org/p/small/annotate/{campaign.pk}/task/" in work.body
     assert "https://rate.example.org/mails/" in work.body
-
-
-def test_the_week_says_how_much_was_answered(
-    ann: User, ratings_for: Callable[..., dict[str, str]], client: Client
-) -> None:
-    campaign = Campaign.objects.get()
-    client.force_login(ann)
-    seat = Seat.objects.select_related("campaign__project").get(annotator__user=ann)
-    first = queue_of(seat)[0]
-    client.post(
-        f"/p/small/annotate/{campaign.pk}/task/{first}/submit/", ratings_for(campaign, version="0")
-    )
-
-    send_due()
-
-    week = next(message for message in mail.outbox if "week" in message.subject)
-    assert "in the last seven days: 1" in week.body
-    assert "Items of “Ferries” wait" in week.body
 
 
 def test_the_last_two_days_are_announced(ann: User) -> None:
@@ -153,16 +134,6 @@ def test_two_workers_send_a_mail_once_and_a_failed_one_again(
     assert len(mail.outbox) == 1
 
 
-def test_mails_are_in_the_persons_language_else_the_campaigns(ann: User) -> None:
-    PersonalSettings.objects.create(user=ann, mails_digest=False)
-    Campaign.objects.update(language="fr")
-    assert send_due() == ["Du travail vous attend : “Ferries”"]
-
-    Mail.objects.all().delete()
-    PersonalSettings.objects.update(language="ja")
-    assert send_due() == ["作業があります：“Ferries”"]
-
-
 def test_a_person_chooses_address_and_mails(ann: User, client: Client) -> None:
     client.force_login(ann)
     page = client.get("/mails/", headers={"Accept-Language": "de"}).content.decode()
@@ -198,20 +169,3 @@ def test_returned_answers_are_mailed_once_a_day(
     assert send_due() == ["Answers were returned to you"]
     noted.filter(about__endswith=f"{timezone.now():%d}").update(about="returned before")
     assert send_due() == []
-
-
-def test_a_returned_answer_is_work_where_nothing_else_waits(
-    ann: User, ratings_for: Callable[..., dict[str, str]], make_user: Callable[..., User]
-) -> None:
-    seat = Seat.objects.select_related("campaign__project").get(annotator__user=ann)
-    answers = []
-    while queue := queue_of(seat):
-        answers.append(queue[0])
-        submit(seat, queue[0], ratings_for(seat.campaign), user=ann, version=0, seconds=4)
-    assert waiting_campaigns(ann.pk, now=timezone.now()) == []
-
-    give_back(answers[0], user=make_user("olga"), message="Read it again.")
-    assert waiting_campaigns(ann.pk, now=timezone.now()) == [("small", seat.campaign_id)]
-
-    submit(seat, answers[0], ratings_for(seat.campaign, "4"), user=ann, version=1, seconds=4)
-    assert waiting_campaigns(ann.pk, now=timezone.now()) == []

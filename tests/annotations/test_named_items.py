@@ -212,17 +212,6 @@ def test_what_no_document_has_is_refused(
     assert not campaign.named_items.exists()
 
 
-def test_somebody_without_a_seat_is_refused(
-    make: Callable[..., Campaign], annotators: list[User]
-) -> None:
-    campaign = make()
-    rows = rows_of(campaign, [(annotators[2], "doc_id", ["d1"])])
-    seat_annotators(campaign, annotators[:2])
-
-    with pytest.raises(AnnotationError, match="add them first"):
-        name_items(campaign, rows)
-
-
 def test_an_owner_names_items_on_the_page_and_opens_them_again(
     make: Callable[..., Campaign], annotators: list[User], seat_of: SeatOf,
     as_role: Callable[[str], Client],

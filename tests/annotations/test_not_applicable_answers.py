@@ -2,13 +2,10 @@
 and is near itself alone."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
-from django.urls import reverse
 
 from annotations.answering.answers import Question, Shape, fields_of, read_answer
 from annotations.answering.counting import count_again
@@ -23,7 +20,6 @@ from evaluations.models import CandidateOutput, Membership, Project, Role
 from evaluations.models.improving import shown_means
 from evaluations.reports.ratings.human_scores import human_scores
 from geval.files.answers.checks import is_as_expected
-from geval.files.answers.gold import GoldError, gold_of_rows, rows_of_gold
 from geval.statistics.scales import Scale
 
 FIVE = Scale(1, 5, allows_not_applicable=True)
@@ -75,23 +71,6 @@ def test_a_check_on_it_is_passed_by_it_alone(
     answer, wanted = {"scores": {"3": score}}, {"scores": {"3": expected}}
 
     assert is_as_expected(answer, wanted, (7,), tolerance=1) == passes
-
-
-class Polite:
-    pk, name, scale = 3, "polite", FIVE
-
-
-def test_known_answers_have_it() -> None:
-    row: dict[str, Any] = {"doc_id": "d", "system_id": "s", "criterion": "polite", "score": "n/a"}
-    criteria: Any = [Polite]
-
-    gold = gold_of_rows([row], "rating", criteria, lambda: {("d", "s"): (7, 1)})
-
-    assert gold[0]["expected"] == {"scores": {"3": None}}
-    assert rows_of_gold(gold, "rating", {7: ("d", "s")}, {"3": "polite"}) == [row]
-    Polite.scale = Scale(1, 5)
-    with pytest.raises(GoldError):
-        gold_of_rows([row], "rating", criteria, lambda: {("d", "s"): (7, 1)})
 
 
 @pytest.fixture
@@ -163,20 +142,3 @@ def test_it_differs_from_every_number(
     said = 0 if by_round.not_applicable is None else by_round.not_applicable[0]
     assert (said, by_round.ratings.count[0]) == (scores.count("n/a"), 2 - scores.count("n/a"))
     assert np.isnan(by_round.adjudicated().values).all()
-
-
-@pytest.mark.django_db
-def test_the_page_offers_it_and_shows_it_again(
-    seats: list[Seat], client: Client, small_project: Project
-) -> None:
-    row = answer_first(seats[0], "n/a")
-    user = seats[0].annotator.user
-    assert user is not None
-    client.force_login(user)
-
-    page = client.get(
-        reverse("annotations:task_detail", args=[small_project.slug, row.campaign_id, row.pk])
-    )
-
-    content = " ".join(page.content.decode().split())
-    assert 'value="n/a" data-not-applicable checked' in content

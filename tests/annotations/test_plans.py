@@ -236,27 +236,6 @@ def elsewhere(pilot: Project, owner: User) -> Project:
     return other
 
 
-def test_a_plan_from_another_project_stays_in_this_one(
-    pilot: Project, elsewhere: Project, owner: User, client: Client
-) -> None:
-    client.force_login(owner)
-    address = "/p/other/annotate/plan/"
-    assert f'href="?kind=width&amp;pilot={pilot.slug}"' in client.get(address).content.decode()
-    asked = {"criterion": pilot.criteria.get().pk, "judge": pilot.judges.get(name="near").pk}
-
-    page = client.get(address, asked | {"pilot": pilot.slug, "width": "0.1"}).content.decode()
-
-    said = " ".join(page.split())
-    assert f"The numbers come from {pilot.name}; the campaign will be in Other." in said
-    assert "60 documents of the pilot" in said
-    assert "Other has 0 documents" in said
-    assert '<input type="hidden" name="pilot" value="small">' in page
-    closing = unescape(re.findall(r'href="(/p/other/[^"]+/new/\?[^"]+)"', page)[1])
-    form = client.get(closing).context["form"]
-    assert form["goal_judge"].value() == str(elsewhere.judges.get().pk)
-    assert form["goal_criterion"].value() == str(elsewhere.criteria.get().pk)
-
-
 def test_a_project_in_which_the_user_cannot_plan_is_no_pilot(
     pilot: Project, elsewhere: Project, owner: User, client: Client
 ) -> None:

@@ -18,7 +18,6 @@ from annotations.models import (
     CampaignState,
     ItemKind,
     ItemOrder,
-    Rating,
     Seat,
 )
 from annotations.planning.assignment import (
@@ -26,7 +25,6 @@ from annotations.planning.assignment import (
     idle_reason,
     keep_draft,
     locked_assignment,
-    previous_of,
     queue_of,
     refuse_if_not_open,
     release_expired,
@@ -282,17 +280,6 @@ def test_what_expired_is_given_to_who_asks_next(
 # Skipping
 
 
-def test_a_reason_of_2000_characters_is_kept(work: Work) -> None:
-    _campaign, seat = work(2)
-    first, second = queue_of(seat)
-
-    skip(seat, first, "  " + "x" * 2000 + "  ")
-    skip(seat, second, "y" * 2001)
-
-    assert Assignment.objects.get(pk=first).skip_reason == "x" * 2000
-    assert Assignment.objects.get(pk=second).skip_reason == "y" * 2000
-
-
 def test_an_item_whose_lease_expired_gives_no_second_place_when_it_is_skipped(work: Work) -> None:
     campaign, seat = work(1, overlap=1)
     (only,) = queue_of(seat)
@@ -408,20 +395,3 @@ def test_a_newer_draft_is_kept_with_its_time_and_an_equal_one_is_not(
     assert not kept(7, 9.0, of=seat_of(campaign, annotators[1]))
     draft = Assignment.objects.get()
     assert (draft.draft, draft.draft_number, draft.seconds) == ({"n": "6"}, 6, 3.0)
-
-
-def test_going_back_shows_what_was_answered_or_skipped_before(work: Work) -> None:
-    _campaign, seat = work(4)
-    queue = queue_of(seat)
-    assert previous_of(seat, before=0) is None
-    skip(seat, queue[1], "Broken.")
-    answered = Assignment.objects.filter(pk__in=(queue[0], queue[2]))
-    answered.update(state="submitted", submitted_at=timezone.now())
-
-    def before(pk: int) -> int | None:
-        found = previous_of(seat, before=pk)
-        return found.pk if found else None
-
-    assert [before(pk) for pk in queue[:4]] == [None, *queue[:3]]
-    assert before(0) == queue[2]
-    assert not Rating.objects.filter(annotator=seat.annotator).exists()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.test import Client
 
 from annotations.answering.submission import submit
 from annotations.answering.task_page import returned_to
@@ -37,7 +36,7 @@ from annotations.results.reviewing import (
     review,
 )
 from annotations.results.rounds import retest
-from evaluations.models import AuditEntry, CandidateOutput, Project
+from evaluations.models import CandidateOutput, Project
 from evaluations.reports.data import load_data
 
 pytestmark = pytest.mark.django_db
@@ -424,23 +423,3 @@ def test_a_comparison_is_fixed_in_the_order_in_which_it_was_shown(
     assert first.answer["choices"] == {"0": -1}
     ordered = first.shown[0] < first.shown[1]
     assert Preference.objects.get(annotator=first.annotator).value == (-1 if ordered else 1)
-
-
-def test_the_log_has_the_step_of_a_review_and_whether_it_was_refused(
-    answered: Callable[..., Assignment], as_role: Callable[[str], Client]
-) -> None:
-    first, owner = answered(), as_role("owner")
-    address = f"/p/small/annotate/{first.campaign_id}/answers/{first.pk}/"
-    scores = {f"score-{pk}": "2" for pk in first.campaign.criteria.values_list("pk", flat=True)}
-
-    owner.post(f"{address}review/", {"action": "accepted"})
-    owner.post(f"{address}review/", {"action": "rejected", "reason": ""})
-    owner.post(f"{address}fix/", scores)
-    assert owner.post(f"{address}fix/", {}).status_code == 422
-
-    entries = AuditEntry.objects.order_by("pk").values_list("detail", "refused")
-    assert list(entries) == [
-        ("accepted", False),
-        ("not possible at that time", True),
-        ("corrected by a reviewer", False),
-    ]

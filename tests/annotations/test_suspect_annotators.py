@@ -226,27 +226,6 @@ def test_page_api_and_csv_say_the_same_of_people(clicked: Campaign, owner: User)
     assert written[-1].keys() == record.keys()
 
 
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("", ["ann3", "ann1", "ann2"]),
-        ("?sort=person", ["ann1", "ann2", "ann3"]),
-        ("?sort=question-1", ["ann3", "ann2", "ann1"]),
-        ("?search=NN2", ["ann2"]),
-        ("?search=zoe", []),
-    ],
-)
-def test_people_are_searched_and_sorted(
-    clicked: Campaign, owner: User, query: str, names: list[str]
-) -> None:
-    client = Client()
-    client.force_login(owner)
-
-    page = client.get(f"/p/small/annotate/{clicked.pk}/{query}")
-
-    assert [row.person.annotator for row in page.context["page"]] == names
-
-
 def test_a_campaign_that_everybody_skipped_says_so(
     make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
 ) -> None:  # fmt: skip

@@ -185,22 +185,6 @@ def test_annotators_see_a_change_once(
     assert NOTICE not in client.get(address(campaign)).content.decode()
 
 
-@pytest.mark.parametrize("number", ["", "0", "1", "999", "x"])
-def test_only_versions_that_exist_are_read(
-    make_campaign: Callable[..., Campaign], annotators: list[User],
-    client_of: Callable[[User], Client], save: Callable[[str], None], number: str,
-) -> None:  # fmt: skip
-    campaign, client = make_campaign(), client_of(annotators[0])
-    save("One.")
-    client.get(address(campaign))
-    save("Two.")
-
-    client.post(address(campaign, "guidelines"), {"number": number})
-
-    seen = Seat.objects.get(campaign=campaign, annotator__user=annotators[0]).guidelines_seen
-    assert seen == (2 if number == "999" else 1)
-
-
 def test_a_change_in_another_language_or_criterion_is_not_shown(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],

@@ -1,10 +1,9 @@
 """Numbers of an unequal sample count by weights or say that they do not, in the same words
 everywhere."""
 
-import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,11 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
-from geval.reports.downloads.formats import FORMATS
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_markdown, as_text
 from geval.reports.figures import FIGURES
-from geval.reports.samples import WEIGHTS
 from geval.standin.planted import as_csv
 from geval.statistics import cache
-from geval.texts.sentences import WEIGHTED
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = 60
@@ -160,34 +156,6 @@ def plain(response: Any) -> str:
     """The text of a page, without its tags and line breaks."""
     text = re.sub(r"<[^>]+>", "", response.content.decode())
     return " ".join(text.split())
-
-
-def test_every_download_of_the_report_says_it(unequal: Project) -> None:
-    report = build_report(unequal)
-
-    assert WEIGHTS in as_text(report)
-    for one in FORMATS:
-        if one.word not in ("csv", "mlflow"):  # numbers alone
-            assert WEIGHTED in " ".join(one.write(report).split()), one.word
-    (said,) = json.loads(as_json(report))["what_numbers_speak_of"]
-    assert said.startswith(WEIGHTS)
-
-
-@pytest.mark.parametrize(("design", "counted"), [(UNEQUAL, "by weights"), (UNIFORM, "alike")])
-def test_numbers_alone_say_how_outputs_count(
-    sampled: Callable[..., Project], design: Sequence[float], counted: str
-) -> None:
-    report = build_report(sampled(design))
-    written = {one.word: one.write(report) for one in FORMATS}
-
-    rows = csv.DictReader(written["csv"].splitlines())
-    assert {(row["human_score"], row["counted"]) for row in rows} == {("mean", counted)}
-    effective = {
-        value
-        for name, value in json.loads(written["mlflow"]).items()
-        if name.endswith("/outputs of a uniform sample")
-    }
-    assert effective == {one.effective for one in report.weights.values()}
 
 
 ODD_WEIGHTS = pytest.mark.parametrize(
