@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
@@ -14,9 +13,7 @@ from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Pro
 from geval.llm.calls import RetryPolicy, ask_until_answered
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.findings import TOKENS_WITH_THOUGHT, Findings
-from geval.llm.prompts import STEPS_MAX_TOKENS, steps_request
 from geval.llm.replies import Reply, ReplyChoice
-from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.server_fit import LearnedFit, ServerFit
 from tests.processes import StandInProcess
@@ -109,15 +106,3 @@ def judged(judge: Judge) -> EvaluationRun:
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
     return run
-
-
-@pytest.mark.django_db
-def test_evaluation_steps_have_the_room_that_replies_have(small_project: Project) -> None:
-    criterion = small_project.criteria.all()[0]
-    usual = RequestSettings("m", "direct")
-    thinking = RequestSettings("m", "direct", temperature=None, max_tokens=TOKENS_WITH_THOUGHT)
-
-    requests = [steps_request(prompt_parts(criterion), settings) for settings in (usual, thinking)]
-
-    assert [request.max_tokens for request in requests] == [STEPS_MAX_TOKENS, TOKENS_WITH_THOUGHT]
-    assert [request.temperature for request in requests] == [0, None]

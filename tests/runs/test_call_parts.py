@@ -321,26 +321,3 @@ def test_a_slot_whose_run_is_paused_is_free_although_calls_waited_for_their_part
     assert not worker.is_alive()
     assert not run.items.held().exists()
     assert WorkerSlot.objects.get().taken_at is None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_calls_that_wait_for_their_part_do_not_keep_a_slot_from_another_run(
-    small_project: Project,
-    other: Project,
-    make_judge: MakeJudge,
-    slow_standin: StandInProcess,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(serving, "TURN_SECONDS", 1.0)
-    monkeypatch.setattr(serving, "PROMISE_SECONDS", 600.0)
-    run = started(small_project, make_judge, slow_standin)
-    worker = at_work_on(run)
-    second = make_judge(other, base_url=slow_standin.base_url, name="other", use_steps=False)
-    following = start_run(second, list(other.criteria.all()))
-
-    wait_until(lambda: bool(EvaluationRun.objects.get(pk=following.pk).calls), seconds=60)
-
-    for each in (run, following):
-        pause_run(each.pk, "Enough.")
-    worker.join(30)
-    assert not worker.is_alive()

@@ -198,27 +198,6 @@ def test_a_server_that_refuses_calls_gets_as_many_as_it_answers(
     assert server.calls <= 1.1 * 2000
 
 
-def test_calls_that_were_let_in_wait_when_fewer_may_leave() -> None:
-    async def refused() -> tuple[int, int]:
-        flights, server = InFlight(64), FullServer(4, ErrorKind.OVERLOADED)
-        late = asyncio.Event()
-
-        async def ask_late() -> None:
-            async with flights.call() as flight:
-                await late.wait()
-                await flight.leave()
-                await server.answer()
-
-        waiting = [asyncio.create_task(ask_late()) for _ in range(40)]
-        await asyncio.gather(*(_once(flights, server) for _ in range(12)))
-        allowed = flights.allowed
-        late.set()
-        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-        return allowed, sum(isinstance(outcome, EndpointError) for outcome in outcomes)
-
-    assert asyncio.run(asyncio.wait_for(refused(), 60)) == (4, 0)
-
-
 def test_a_server_that_is_down_is_asked_as_before() -> None:
     async def ask_in_vain() -> InFlight:
         flights, server = InFlight(16), FullServer(None, ErrorKind.OVERLOADED)
@@ -253,20 +232,6 @@ def test_a_worker_without_a_part_opens_nothing_until_it_has_one() -> None:
         return [*seen, flights.allowed]
 
     assert asyncio.run(look()) == [0, 2]
-
-
-def test_what_a_slow_server_bears_is_not_forgotten_while_there_is_no_part() -> None:
-    async def look() -> int:
-        flights = InFlight(8)
-        with suppress(EndpointError):
-            async with flights.call():
-                raise TIMEOUT
-        async with flights.call():
-            flights.limit(0)
-        flights.limit(8)
-        return flights.allowed
-
-    assert asyncio.run(look()) == 4
 
 
 def test_fewer_for_a_slow_server_stay_fewer_when_more_would_be_allowed() -> None:

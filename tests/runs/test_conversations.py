@@ -89,30 +89,3 @@ def test_turns_are_judged_with_what_came_before_them_and_nothing_after(
     assert {one.state for one in items} == {"done"}
     history = items[1].output.texts().history
     assert [turn.text for turn in history] == [f"ferry, turn {n}" for n in (1, 2, 3)]
-
-
-def test_score_notes_the_picture_that_the_judge_was_not_shown(
-    project: Project, load: Callable[..., LoadResult], make_judge: Callable[..., Judge]
-) -> None:
-    picture = {"type": "image_url", "image_url": {"url": "https://example.org/ferry.png"}}
-    asked = [{"type": "text", "text": "What is on the picture?"}, picture]
-    rows = [
-        {
-            "doc_id": f"d{number}",
-            "system_id": "s",
-            "messages": [
-                {"role": "user", "content": content},
-                {"role": "assistant", "content": "A red ferry."},
-            ],
-        }
-        for number, content in enumerate((asked, "Name a ship."))
-    ]
-    load(project, {"asked.jsonl": "\n".join(map(json.dumps, rows))})
-    project.criteria.create(name="correctness")
-
-    run = start_run(make_judge(project, use_steps=False), list(project.criteria.all()))
-    work_on_run(run.pk, "a worker")
-
-    notes = dict(run.scores.values_list("output__document__doc_id", "note"))
-    assert "not shown 1 attachment" in notes["d0"]
-    assert notes["d1"] == ""

@@ -161,21 +161,6 @@ def test_the_estimate_shares_the_calls(alike_project: Project) -> None:
     assert together.prompt_tokens < alone.prompt_tokens
 
 
-def test_the_estimate_pays_the_whole_call_where_one_criterion_lacks_scores(
-    alike_project: Project,
-) -> None:
-    criteria = list(alike_project.criteria.all())
-    with decision_server(rates_all) as (base_url, _asked):
-        run = judged(decider(alike_project, base_url))
-    run.scores.filter(criterion=criteria[0]).delete()
-    run.items.filter(criterion=criteria[0]).delete()
-
-    estimate = estimate_run(run.judge, criteria, fresh=False, transport=Transport.LIVE)
-
-    assert estimate.items > 0
-    assert estimate.calls == estimate.items
-
-
 def test_a_budget_sets_aside_the_call_about_all_criteria(alike_project: Project) -> None:
     with decision_server(rates_all) as (base_url, _asked):
         runs = []

@@ -10,7 +10,6 @@ from evaluations.judging.judges.judges import endpoint_at
 from evaluations.judging.runs.estimate import LOOKED_AT, RunEstimate, estimate_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project
-from geval.evaluators.gptscore import GptScore
 
 pytestmark = pytest.mark.django_db
 PRICES = {"price_in": Decimal(1), "price_out": Decimal(2)}
@@ -100,13 +99,3 @@ def test_many_items_are_priced_by_some_of_them(
     assert exact.items < LOOKED_AT
     assert (sampled.items, sampled.calls) == (exact.items, exact.calls)
     assert sampled.prompt_tokens == pytest.approx(exact.prompt_tokens, rel=0.25)
-
-
-def test_what_an_evaluator_cannot_ask_costs_no_call(
-    small_project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judge = judge_of(small_project, kind="gptscore", mode="", settings={"direction": "both"})
-    small_project.documents.update(references=[])
-
-    assert GptScore.kind == judge.kind
-    assert estimate(judge).calls == 0

@@ -187,17 +187,6 @@ def test_documents_of_groups_do_not_end_a_run(
         start_run(run.judge, list(run.project.criteria.all()), RunRequest(goal_width=0.05))
 
 
-def test_a_batch_takes_no_goal(run: EvaluationRun) -> None:
-    EvaluationRun.objects.update(state=RunState.DONE)
-
-    with pytest.raises(RunError, match="A goal cannot stop a batch"):
-        start_run(
-            run.judge,
-            list(run.project.criteria.all()),
-            RunRequest(transport="batch", goal_width=0.05),
-        )
-
-
 @pytest.fixture
 def rival(run: EvaluationRun) -> Judge:
     """A judge that scored everything with more noise; the run is to say which is better."""

@@ -68,15 +68,6 @@ def test_what_the_model_wants_its_parameters_called_is_found_out(
     assert (judge.length_parameter, judge.sends_temperature) == ("max_completion_tokens", False)
 
 
-def test_an_endpoint_that_does_not_answer_is_reported_at_once(small_project: Project) -> None:
-    endpoint = save_endpoint(small_project, EndpointDraft(base_url="http://127.0.0.1:9/v1"))
-
-    with pytest.raises(ValidationError, match="Nothing answers"):
-        create_judge(small_project, draft(endpoint))
-
-    assert create_judge(small_project, draft(endpoint, mode="direct"), probe=False)[1]
-
-
 def test_a_judge_that_no_run_has_used_is_changed_in_place(
     small_project: Project, endpoint: Endpoint
 ) -> None:

@@ -21,7 +21,7 @@ from evaluations.judging.runs.lifecycle import (
     resume_run,
 )
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.starting import RunError, start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     CandidateOutput,
@@ -259,18 +259,6 @@ def test_a_worker_that_lays_out_keeps_its_claim(start: Callable[..., EvaluationR
     assert not EvaluationRun.objects.unattended().filter(pk=run.pk).exists()
 
 
-@pytest.mark.parametrize("request_for", [{"pilot": 20}, {"trial": 3 * PART}], ids=str)
-def test_what_is_drawn_is_committed_at_once(
-    start: Callable[..., EvaluationRun], request_for: dict[str, int]
-) -> None:
-    run = start(**request_for)
-
-    lay_out_run(run.pk, stopped=after(1))
-
-    assert again(run).is_laid_out
-    assert run.items.count() == again(run).item_count > PART
-
-
 def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> None:
     """One is removed between two parts of a list that names it."""
     run = start()
@@ -289,23 +277,6 @@ def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> No
     assert again(run).is_laid_out
     assert run.items.count() == ALL - 2
     assert not run.items.exclude(output__in=CandidateOutput.objects.all()).exists()
-
-
-def test_two_starts_at_once_are_one_run(large: Project, make_judge: Callable[..., Judge]) -> None:
-    judge = make_judge(large, base_url="http://127.0.0.1:1/v1", use_steps=False, concurrency=1)
-    refused = []
-
-    def start_and_lay_out() -> None:
-        try:
-            lay_out_all(start_run(judge, list(large.criteria.all())))
-        except RunError as error:
-            refused.append(str(error))
-
-    in_threads(3, start_and_lay_out)
-
-    (run,) = judge.runs.all()
-    assert len(refused) == 2
-    assert is_whole(run)
 
 
 def test_who_lays_out_a_run_knows_the_length_of_its_prompts(

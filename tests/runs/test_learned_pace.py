@@ -76,17 +76,3 @@ def test_a_worker_remembers_for_a_while_that_calls_went_free(
 
     key = (account_of(endpoint.base_url, "", ""), judge.model)
     assert (key in outgoing._went_free) == is_free
-
-
-def test_calls_of_few_items_do_not_say_that_many_go_free(
-    small_project: Project, make_judge: Callable[..., Judge]
-) -> None:
-    judge = make_judge(small_project, use_steps=False, concurrency=64)
-    run = start_run(judge, list(small_project.criteria.all()))
-    endpoint = judge.endpoint
-    assert endpoint is not None
-
-    work_on_run(run.pk, "tester")
-
-    _at, most = outgoing._went_free[account_of(endpoint.base_url, "", ""), judge.model]
-    assert 1 <= most <= 12

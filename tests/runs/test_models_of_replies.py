@@ -1,10 +1,9 @@
 """A run pauses once for each model that begins to answer, whatever happens meanwhile."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import transaction
 
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.lifecycle import pause_run, resume_run
@@ -33,26 +32,6 @@ def store(run: EvaluationRun, *models: str, items: Sequence[leases.ClaimedItem] 
 
 def again(run: EvaluationRun) -> EvaluationRun:
     return EvaluationRun.objects.get(pk=run.pk)
-
-
-def test_a_run_pauses_also_if_the_first_attempt_is_lost(run: EvaluationRun) -> None:
-    """The connection ends when the model is noted, before the run is paused."""
-    store(run, "first")
-    lost: list[str] = []
-
-    def lose(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if "'paused'" in str(params) + sql or RunState.PAUSED in (params or ()):
-            lost.append(sql)
-            raise OperationalError("lost")
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(lose), pytest.raises(OperationalError):
-        store(run, "other")
-    assert lost
-    store(run, "other")
-
-    assert again(run).state == RunState.PAUSED
-    assert again(run).reply_models == ["first", "other"]
 
 
 def test_a_run_pauses_also_if_what_stored_its_replies_is_rolled_back(run: EvaluationRun) -> None:

@@ -350,36 +350,6 @@ def test_items_that_it_cannot_take_keep_no_run_where_they_alone_are_left(
     assert (run.state, failed(run)) == (RunState.DONE, left)
 
 
-def test_an_item_that_it_cannot_take_is_no_trial_for_the_others(
-    run: EvaluationRun, door: Door
-) -> None:
-    """After an outage the first item goes out alone."""
-    door.passes = 4
-    worked_on(run)
-    first = run.items.filter(state=ItemState.PENDING).order_by("pk")[0]
-    door.passes, door.never = 10**9, first.output.text
-
-    resumed(run)
-
-    assert run.state == RunState.DONE
-    assert failed(run) == run.items.filter(output=first.output, reply=None).count() > 0
-
-
-@pytest.mark.slow  # two and a half minutes: the pace that was learned lets few calls try
-def test_who_resumes_by_hand_begins_anew(run: EvaluationRun, door: Door) -> None:
-    door.passes = 4
-    worked_on(run)
-    EvaluationRun.objects.filter(pk=run.pk).update(
-        outage_since=timezone.now() - LONGEST_OUTAGE_WAIT
-    )
-
-    assert resume_run(run)
-    worked_on(run)
-
-    assert run.resumes_at is not None
-    assert run.resumes_at - timezone.now() <= FIRST_OUTAGE_WAIT
-
-
 def test_a_time_that_the_endpoint_names_is_waited_for() -> None:
     met = EndpointError(ErrorKind.SERVER, "Back soon.", retry_after=240)
 

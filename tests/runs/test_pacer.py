@@ -144,25 +144,6 @@ def test_what_other_workers_learned_is_noticed() -> None:
 PACED = Pace(rate=50, next_at=1000.0, seen_at=1000.0, calm_since=1000.0)
 
 
-async def after_a_look(shared: Shared) -> Pacer:
-    """A pacer that has found no pace a moment ago, while there is one now."""
-    pacer = shared.pacer()
-    await pacer.look_up()
-    shared.pace = PACED
-    return pacer
-
-
-def test_what_others_learned_a_moment_ago_holds_for_the_first_call() -> None:
-    shared = Shared()
-
-    async def main() -> None:
-        pacer = await after_a_look(shared)
-        pacer.ended(await pacer.turn())
-        assert pacer.is_held_back
-
-    run(main)
-
-
 def test_a_call_that_met_a_limit_has_the_pace_looked_up() -> None:
     shared = Shared()
 

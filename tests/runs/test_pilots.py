@@ -19,7 +19,6 @@ from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.estimate import estimate_run
 from evaluations.judging.runs.layout import pilot_outputs
 from evaluations.judging.runs.lifecycle import (
-    RunError,
     close_if_finished,
     lay_out_rest,
     lay_out_run,
@@ -161,14 +160,6 @@ def test_the_rest_is_all_that_the_pilot_left_out(judge: Judge, fresh: bool) -> N
     assert len(outputs[0] | outputs[1]) == 2 * DOCUMENTS * 2
 
 
-def test_only_a_pilot_has_a_rest(judge: Judge) -> None:
-    run = start(judge)
-    end(run)
-
-    with pytest.raises(RunError, match="judged all outputs"):
-        start_remainder(run)
-
-
 def test_the_run_form_starts_a_pilot_whose_page_offers_the_rest(judge: Judge, owner: User) -> None:
     client = Client()
     client.force_login(owner)
@@ -197,14 +188,6 @@ def test_the_run_form_starts_a_pilot_whose_page_offers_the_rest(judge: Judge, ow
 def test_the_command_refuses_a_pilot_on_no_documents(judge: Judge) -> None:
     with pytest.raises(CommandError, match="at least 1"):
         call_command("judge", "small", "--judge", judge.name, "--pilot", "0")
-
-
-def test_a_pilot_is_estimated_by_its_own_items(
-    judge: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
-    call_command("judge", "small", "--judge", judge.name, "--pilot", "5", "--estimate")
-
-    assert capsys.readouterr().out.startswith("20 items: at most 20 calls")
 
 
 def seconds_of(judge: Judge) -> float:

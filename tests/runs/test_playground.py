@@ -186,28 +186,6 @@ def test_kept_words_are_the_next_version_s(judge: Judge, criterion: Criterion) -
     assert wording_texts(back.settings, criterion)["definition"] == criterion.definition
 
 
-def test_other_words_of_the_judge_stay(judge: Judge, criterion: Criterion) -> None:
-    judge.settings = {
-        "wording": '{"fluency": {"definition": "F"}, "coherence": {"introduction": "I"}}'
-    }
-    judge.save()
-    changed = keep_wording(judge, criterion, {"definition": "D"})
-
-    fluency = judge.project.criteria.get(name="fluency")
-    assert wording_texts(changed.settings, fluency)["definition"] == "F"
-    texts = wording_texts(changed.settings, criterion)
-    assert (texts["introduction"], texts["definition"]) == ("I", "D")
-
-
-def test_only_judges_that_ask_about_one_output_can_be_tried(
-    small_project: Project, make_judge: MakeJudge, judge: Judge
-) -> None:
-    pairs = make_judge(small_project, name="pairs", kind="pairwise")
-    rouge = small_project.judges.create(name="r", kind="rouge")
-
-    assert [can_try(one) for one in (judge, pairs, rouge)] == [True, False, False]
-
-
 # The page
 
 

@@ -159,20 +159,6 @@ def evaluate(server: ShapedServer, tmp_path: Path) -> Callable[..., geval.Evalua
     return evaluated
 
 
-def test_evaluate_takes_them_and_keeps_answers_apart(
-    evaluate: Callable[..., geval.Evaluation], server: ShapedServer
-) -> None:
-    evaluate()
-    plain = len(server.bodies)
-    evaluate(request_options=NONE)
-
-    assert not any("reasoning_effort" in body for body in server.bodies[:plain])
-    assert all(body["reasoning_effort"] == "none" for body in server.bodies[plain:])
-    assert any(body.get("logprobs") for body in server.bodies[plain:])
-    with pytest.raises(geval.InputError, match="set by the judge itself"):
-        evaluate(request_options={"n": 2})
-
-
 def test_stored_options_that_may_no_longer_be_sent_are_named_and_never_leave(
     client: Client, owner: User, endpoint: Endpoint, server: ShapedServer
 ) -> None:

@@ -13,7 +13,6 @@ from geval.llm.calls import Answer
 from geval.llm.judgement import Judgement
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.scoring import Scored
-from geval_site.sql import insert_rows
 from tests.runs.laid_out import run
 
 __all__ = ["run"]
@@ -93,7 +92,3 @@ def test_a_score_that_is_no_finite_number_fails_its_item_alone(
     assert (item.state, item.reason) == (ItemState.FAILED, "unforeseen")
     assert "not a finite number" in item.detail
     assert run.items.get(pk=good.id).state == ItemState.DONE
-
-
-def test_no_rows_are_no_statement() -> None:
-    assert insert_rows(Score, []) == []

@@ -7,12 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run
+from evaluations.judging.runs.lifecycle import pause_by_person, resume_run
 from evaluations.judging.runs.resuming import TRY_AGAIN, resume_due_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 MakeJudge = Callable[..., Judge]
@@ -50,21 +49,6 @@ def test_a_quota_pauses_the_run_with_the_words_of_the_endpoint_and_a_time(
     away = run.resumes_at - timezone.now()
     assert TRY_AGAIN - datetime.timedelta(minutes=5) < away <= TRY_AGAIN
     assert not run.items.filter(state="failed").exists()
-
-
-def test_a_wait_of_hours_names_the_time_of_the_endpoint(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    judge = make_judge(
-        small_project, "--rate-limit-rate", "1", "--retry-after", "7200", use_steps=False
-    )
-
-    run = worked_on(started(judge))
-
-    assert (run.state, run.items.filter(state="failed").count()) == (RunState.PAUSED, 0)
-    assert run.resumes_at is not None
-    away = run.resumes_at - timezone.now()
-    assert datetime.timedelta(minutes=115) < away <= datetime.timedelta(hours=2)
 
 
 def test_when_its_time_comes_one_call_tries_and_the_run_pauses_again(
@@ -118,16 +102,6 @@ def test_a_run_that_somebody_paused_is_never_resumed(out_of_quota: EvaluationRun
     assert not resume_run(out_of_quota, only_due=True)
 
 
-def test_a_cancelled_run_is_never_resumed(out_of_quota: EvaluationRun) -> None:
-    make_due(out_of_quota)
-    cancel_run(out_of_quota.pk, "Enough.")
-
-    resume_due_runs()
-
-    out_of_quota.refresh_from_db()
-    assert (out_of_quota.state, out_of_quota.resumes_at) == (RunState.CANCELLED, None)
-
-
 def test_the_page_says_when_it_resumes_and_an_owner_can_keep_it_paused(
     as_role: Callable[[str], Client], out_of_quota: EvaluationRun
 ) -> None:
@@ -143,13 +117,3 @@ def test_the_page_says_when_it_resumes_and_an_owner_can_keep_it_paused(
     page = owner.get(address).content.decode()
     assert "Resumes by itself" not in page
     assert "Paused by" in page
-
-
-def test_a_live_worker_s_heartbeat_resumes_it(
-    out_of_quota: EvaluationRun, start_worker: Callable[..., object]
-) -> None:
-    before = out_of_quota.calls
-    make_due(out_of_quota)
-    start_worker()
-
-    wait_until(lambda: EvaluationRun.objects.get(pk=out_of_quota.pk).calls == before + 1)

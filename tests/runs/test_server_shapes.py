@@ -11,7 +11,6 @@ from django.core.exceptions import ValidationError
 
 from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
-from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
@@ -102,42 +101,6 @@ def documented_modes() -> dict[str, str]:
 
 def shape_called(name: str) -> Shape:
     return next(shape for shape in SHAPES if shape.name == name)
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("name", "fit", "said"),
-    [
-        ("plain", {"most_choices": 20}, ""),
-        ("at most 5 alternatives", {"most_choices": 20, "top_logprobs": 5}, "up to 5"),
-        ("n up to 8", {"most_choices": 8, "top_p": False, "seed": False}, "n up to 8"),
-        ("Anthropic's layer", {"most_choices": 1, "top_p": False}, "Please use only one"),
-        (
-            "o-series",
-            {
-                "most_choices": 20,
-                "length_parameter": "max_completion_tokens",
-                "temperature": False,
-                "top_p": False,
-                "instructions": "developer",
-            },
-            "does not support 'system'",
-        ),
-        ("Gemini's layer", {"most_choices": 8, "seed": False}, "Cannot find field"),
-        ("llama.cpp, Responses", {"most_choices": 1}, "top_logprobs requires logprobs"),
-        ("content parts", {"most_choices": 20, "seed": False}, "Extra inputs"),
-    ],
-)
-def test_the_endpoints_page_says_what_a_server_takes(
-    small_project: Project, server: ShapedServer, name: str, fit: dict[str, object], said: str
-) -> None:
-    endpoint = endpoint_of(small_project, server, shape_called(name))
-
-    findings = probe_endpoint(endpoint, "some-model")
-
-    whole = {"length_parameter": "max_tokens"} | fit
-    assert findings.fit.as_json() == whole
-    assert any(said in row.note for row in findings_rows(findings))
 
 
 @pytest.mark.django_db(transaction=True)

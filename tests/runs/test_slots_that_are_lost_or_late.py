@@ -13,12 +13,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run
 from evaluations.judging.runs.scheduling import choose_run, waiting_run
 from evaluations.judging.runs.serving import (
-    PROMISE_SECONDS,
     ServingTurn,
     release_lost_slots,
     work_on_runs,
@@ -27,7 +25,7 @@ from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.management import heartbeat
-from evaluations.management.heartbeat import Offer, Pulse, beat, tell_service_manager
+from evaluations.management.heartbeat import Offer, Pulse, beat
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -127,41 +125,6 @@ def test_a_run_whose_row_somebody_holds_keeps_no_slot_waiting(
     assert set(chosen) == runs
 
 
-def test_a_run_that_follows_is_free_for_others_where_calls_take_long(
-    small_project: Project, other: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    beat(WORKER, Offer((RUNS,), 1))
-    run = started(make_judge(small_project, use_steps=False))
-    slot = taken()
-    choose_run(slot)
-    turn = ServingTurn(slot, run.pk, stay, seconds=0)
-    follows = started(make_judge(other, use_steps=False))
-    assert turn.gives_way()
-    turn.stop_requested()
-    assert (turn.following, WorkerSlot.objects.get().run_id) == (follows.pk, follows.pk)
-
-    now = time.monotonic()
-    monkeypatch.setattr(serving.time, "monotonic", lambda: now + PROMISE_SECONDS + 1)
-    turn.stop_requested()
-
-    assert turn.gives_way()  # it still ends
-    assert (turn.following, WorkerSlot.objects.get().run_id) == (None, run.pk)
-
-
-def test_a_message_that_another_workers_thread_reads_leaves_no_slot_marked() -> None:
-    beat("a:1", Offer((RUNS,), 2))
-    beat(WORKER, Offer((RUNS,), 2))
-    called = WorkerSlot.objects.filter(worker="a:1")
-    assert called.call(2) == 2
-
-    taken()
-
-    assert called.exclude(called_at=None).count() == 1
-    taken()
-    assert WorkerSlot.objects.take(WORKER) is None  # it has none left, and one message is read
-    assert not called.exclude(called_at=None).exists()
-
-
 def test_a_share_that_gives_way_still_hears_and_shows_that_it_lives(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
@@ -228,12 +191,6 @@ def test_a_step_with_a_batch_that_failed_is_not_tried_again_at_once(
     Batch.objects.update(look_at=later, failures=0)
     assert waiting_run() == run.pk  # items may be sent beside one that is at the endpoint
     assert batch.run_id == run.pk
-
-
-def test_a_worker_whose_file_cannot_be_touched_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEVAL_PULSE_FILE", "/nowhere/at/all")
-
-    tell_service_manager("WATCHDOG=1")
 
 
 def test_the_heart_survives_whatever_a_look_meets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 writes them, and a failure shows before the next is paid for."""
 
 import datetime
-import itertools
 import threading
 from collections.abc import Callable
 
@@ -10,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.judging.runs.lifecycle import claim_preparation, resume_run, steps_written
+from evaluations.judging.runs.lifecycle import claim_preparation, resume_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, EvaluationSteps, Judge, Project, RunState
@@ -122,35 +121,3 @@ def test_a_reply_without_steps_shows_before_the_next_is_paid_for(
     assert run.state == RunState.PAUSED
     assert run.message.startswith("coherence: The model wrote no")
     assert run.calls == 1
-
-
-@pytest.mark.parametrize(("per_minute", "together"), [(None, 3), (600, 1)])
-def test_all_others_are_written_at_once_unless_the_endpoint_has_a_limit(
-    small_project: Project, make_judge: MakeJudge, per_minute: int | None, together: int
-) -> None:
-    for name in ("relevance", "style"):
-        small_project.criteria.create(name=name, definition="as it says")
-    latency = 1.5
-    judge = make_judge(small_project, "--latency", str(latency))
-    judge.endpoint.requests_per_minute = per_minute
-    judge.endpoint.save()
-    run = started(judge)
-    seen: list[tuple[int, int] | None] = []
-    worker = in_a_thread(run, "tester")
-
-    def look() -> bool:
-        progress = steps_written(EvaluationRun.objects.get(pk=run.pk))
-        if not seen or progress != seen[-1]:
-            seen.append(progress)
-        return EvaluationRun.objects.get(pk=run.pk).state != RunState.PREPARING
-
-    wait_until(look)
-    EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.CANCELLED)
-    worker.join(60)
-
-    assert (0, 4) in seen
-    assert (1, 4) in seen
-    kept = sorted(EvaluationSteps.objects.values_list("created_at", flat=True))[1:]
-    gaps = [(later - earlier).total_seconds() for earlier, later in itertools.pairwise(kept)]
-    # Who asks for the next after a reply waits for the model again.
-    assert [gap >= latency for gap in gaps] == [together == 1] * 2

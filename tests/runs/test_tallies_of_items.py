@@ -9,11 +9,9 @@ from contextlib import suppress
 
 import pytest
 from django.db import OperationalError, connection, transaction
-from django.test.utils import CaptureQueriesContext
 
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.batches import _gather
-from evaluations.judging.runs.counts import finished_items
 from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -24,8 +22,6 @@ from evaluations.judging.runs.lifecycle import (
 )
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState, RunItem, RunTally
-from evaluations.pages.jobs import jobs_of
-from evaluations.pages.runs.progress import run_progress
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from tests.runs.laid_out import OUTPUTS, large, start
@@ -174,36 +170,6 @@ def test_nobody_waits_for_another_transaction(start: Callable[..., EvaluationRun
     assert run.items_by_state() == counted(run)
     assert run.items_by_state()[ItemState.FAILED] == 14
     assert run.tallies.count() == 2
-
-
-def test_pages_show_them_without_counting(start: Callable[..., EvaluationRun]) -> None:
-    run = start()
-    lay_out_run(run.pk)
-    lay_out_rest(run.pk)
-    claim_and_store(run)
-
-    with CaptureQueriesContext(connection) as queries:
-        progress, jobs, done = run_progress(run), jobs_of(run.project), finished_items([run])
-
-    assert (progress.finished, progress.total) == (7, ALL) == done[run.pk]
-    assert [(job.finished, job.total) for job in jobs.runs] == [(7, ALL)]
-    of_items = [query["sql"] for query in queries if "evaluations_runitem" in query["sql"]]
-    assert all("'failed'" in sql for sql in of_items)  # an index of their own
-
-
-@pytest.mark.parametrize("raw", [False, True])
-def test_they_go_with_their_run(start: Callable[..., EvaluationRun], raw: bool) -> None:
-    run = start()
-    lay_out_run(run.pk)
-    cancel_run(run.pk, "Enough.")
-    if raw:
-        run.run_criteria.all()._raw_delete("default")
-        EvaluationRun.objects.filter(pk=run.pk)._raw_delete("default")
-    else:
-        again(run).delete()
-
-    assert not RunTally.objects.exists()
-    assert not RunItem.objects.exists()
 
 
 def test_a_run_ends_by_its_items(start: Callable[..., EvaluationRun]) -> None:

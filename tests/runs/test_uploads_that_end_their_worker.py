@@ -102,18 +102,6 @@ def database_full(*_given: Any, **_named: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("failure", [disk_full, database_full])
-def test_a_full_disk_is_said_where_the_work_is_shown(
-    upload: Upload, monkeypatch: pytest.MonkeyPatch, failure: Any
-) -> None:
-    monkeypatch.setattr(loading, "load_rest", failure)
-
-    with pytest.raises((OSError, OperationalError)):
-        work_on_upload(upload.pk)
-
-    assert "The site's disk is full" in Upload.objects.get().message
-
-
 @pytest.mark.parametrize(
     ("target", "name", "failure"),
     [
@@ -167,8 +155,3 @@ def test_what_is_older_than_a_day_is_cleared(settings: Any, tmp_path: Path) -> N
 
     assert clear_leftovers() == 2
     assert [path.name for path in tmp_path.iterdir()] == ["new.upload"]
-
-
-def test_files_on_their_way_are_in_a_folder_of_our_own(settings: Any) -> None:
-    assert Path(settings.FILE_UPLOAD_TEMP_DIR).is_relative_to(settings.DATA_DIR)
-    assert Path(settings.FILE_UPLOAD_TEMP_DIR).is_dir()

@@ -173,17 +173,6 @@ def test_items_go_with_what_they_refer_to(
         assert not RunItem.objects.exists()
 
 
-def test_items_go_with_their_rival(start: Callable[..., EvaluationRun]) -> None:
-    run = start()
-    output, rival = CandidateOutput.objects.filter(document__doc_id="d1").order_by("pk")[:2]
-    RunItem.objects.create(run=run, output=output, rival=rival)
-    kept = RunItem.objects.create(run=run, output=output)
-
-    delete_raw(CandidateOutput.objects.filter(pk=rival.pk))
-
-    assert list(RunItem.objects.all()) == [kept]
-
-
 @pytest.mark.parametrize("delete", DELETIONS)
 def test_what_is_deleted_while_a_part_is_laid_out_leaves_no_item(
     start: Callable[..., EvaluationRun], delete: Callable[[EvaluationRun], None]

@@ -17,7 +17,6 @@ from evaluations.models import (
     ModelReply,
     Project,
     RunState,
-    Score,
     ScoringMode,
 )
 from geval.llm.calls import RetryPolicy
@@ -155,27 +154,6 @@ def test_outputs_with_the_same_text_share_one_call(
     assert run.scores.count() == 5
     assert start_standin().stats["calls"] == before + 1
     assert len(set(run.items.values_list("reply_id", flat=True))) == 1
-
-
-def test_a_fresh_run_asks_again_and_its_scores_replace_the_older_in_reports(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    from evaluations.reports.report import build_report
-
-    judge = make_judge(small_project, use_steps=False)
-    judged(judge)
-    Score.objects.update(value=1)
-
-    second = judged(judge, fresh=True)
-
-    assert second.scores.count() == 12
-    assert (
-        build_report(small_project)
-        .criteria[0]
-        .judges[0]
-        .correlations.estimates["pearson"]["dataset"]
-        .value
-    )
 
 
 def test_a_wrong_key_pauses_the_run_with_the_endpoints_words(
