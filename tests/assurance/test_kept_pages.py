@@ -77,15 +77,6 @@ def test_a_worker_finds_the_disagreements_that_a_web_process_finds(
     assert as_large(client, DISAGREEMENTS + query, settings) == expected
 
 
-def test_the_scores_of_one_run_are_a_view_of_their_own(
-    client: Client, judged: Project, settings: Any
-) -> None:
-    run = judged.runs.get(judge__name="second")
-    address = f"{DISAGREEMENTS}?judge={run.judge_id}&run={run.pk}"
-    expected = content(client, address)
-    assert as_large(client, address, settings) == expected
-
-
 def test_of_a_large_project_the_largest_gaps_are_listed_and_the_rest_is_counted(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,7 @@
 """Certificates, proofs, disagreements and comparisons of judges count by weights, and say so in the
 words of the report."""
 
-import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -21,7 +19,6 @@ from geval.reports.samples import PROVEN, WEIGHTS
 from geval.reports.words import chosen_note
 from geval.texts.sentences import WEIGHTED
 from tests.annotations.test_what_weighted_numbers_speak_of import (
-    ODD_WEIGHTS,
     PLACES,
     plain,
     sampled,
@@ -30,23 +27,6 @@ from tests.annotations.test_what_weighted_numbers_speak_of import (
 
 __all__ = ["sampled", "unequal"]
 pytestmark = pytest.mark.django_db
-
-
-def shown(client: Client, project: Project, page: str) -> str:
-    response = client.get(reverse(f"evaluations:{page}", args=[project.slug]))
-    assert response.status_code == 200
-    return plain(response)
-
-
-@ODD_WEIGHTS
-def test_odd_weights_have_numbers_or_reasons_on_every_page(
-    sampled: Callable[..., Project], as_role: Callable[[str], Client], probabilities: list[Any]
-) -> None:
-    project, client = sampled(probabilities), as_role("owner")
-
-    for page in ("disagreement_list", "judge_compare"):
-        text = shown(client, project, page)
-        assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE), page
 
 
 def test_a_certificate_says_it_and_fits_as_long_as_weights_stay(

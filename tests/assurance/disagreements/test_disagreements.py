@@ -9,9 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from evaluations.models import (
     AuditEntry,
@@ -26,7 +24,6 @@ from evaluations.models import (
 from evaluations.models.changes import note_change
 from evaluations.models.tokens import digest_of
 from evaluations.reports.serving import live
-from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/disagreements/"
@@ -152,16 +149,6 @@ def test_a_run_shows_its_own_scores(
     assert listed(shown(client, f"?run={again.pk}")) == ["+1.00"]
     file = client.get(f"{ADDRESS}export/?run={again.pk}").content.decode()
     assert [row["gap"] for row in csv.DictReader(io.StringIO(file))] == ["1.0"]
-
-
-def test_the_reports_view_is_kept(
-    as_role: Callable[[str], Client], judge: Judge, small_project: Project
-) -> None:
-    text = shown(as_role("owner"), "?documents=d2")
-
-    assert listed(text) == ["−3.00", "+2.00"]
-    assert 'href="/p/small/report/?documents=d2"' in text
-    assert '<input type="hidden" name="documents" value="d2">' in text
 
 
 def test_a_cause_is_stored_with_who_and_when_and_the_next_case_opens(
@@ -307,36 +294,3 @@ def test_scores_on_another_scale_are_mapped_by_rank(
 
     assert "ROUGE scores on another scale." in text
     assert len(listed(text)) == 6
-
-
-def test_the_page_takes_as_many_queries_for_many_outputs_as_for_few(
-    as_role: Callable[[str], Client],
-    judge: Judge,
-    small_project: Project,
-    load: Load,
-    django_assert_max_num_queries: Any,
-) -> None:
-    client = as_role("owner")
-    shown(client)
-    with CaptureQueriesContext(connection) as queries:
-        shown(client)
-    of_few = len(queries)
-    outputs, ratings, scores = [], [], []
-    for number in range(10, 70):
-        outputs.append(
-            f'{{"doc_id": "d{number}", "system_id": "good", "source": "S", "output": "T"}}'
-        )
-        ratings.append(f"d{number},good,coherence,ann,{number % 5 + 1}\n")
-        scores.append(f"d{number},good,coherence,imported,{number % 4 + 1}\n")
-    load(
-        small_project,
-        files_of(outputs, ratings, scores),
-    )
-    shown(client)
-
-    with django_assert_max_num_queries(of_few):
-        text = shown(client)
-
-    assert len(listed(text)) == 50
-    assert "Smaller gaps" in text
-    assert len(listed(shown(client, "?page=2"))) == 16

@@ -12,12 +12,10 @@ from assurance.improving.looking import look
 from assurance.improving.rewording import _divided
 from assurance.improving.search_data import cases_of, ground_of
 from assurance.improving.work import request_search, work_on_search
-from assurance.prompt_examples import example_of
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
-    CandidateOutput,
     Criterion,
     ErrandState,
     LockedDocuments,
@@ -124,13 +122,6 @@ def test_a_model_that_rewords_reads_the_names_of_labels(
     )
     assert f'people="{cases[0].people}"' in prompt
     assert "rank them" not in prompt
-
-
-def test_an_example_has_the_name_of_a_label(labelled: Criterion) -> None:
-    output = CandidateOutput.objects.of_project(labelled.project).first()
-    assert output is not None
-
-    assert "Rating: rude\n" in example_of(output, 1.0, labelled.scale)
 
 
 def test_a_report_leaves_out_scores_that_are_no_labels(labelled: Criterion) -> None:

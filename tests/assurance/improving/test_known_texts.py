@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,14 +148,6 @@ def test_signed_certificates_and_pages_name_a_second_draw(
         assert named in client.get(page).content.decode()
 
 
-def test_other_texts_beside_known_ones_do_not_hide_them(
-    locked: LockedDocuments, load: Callable[..., Any]
-) -> None:
-    diluted = copied(load, numbers=range(10), others=500)
-    with pytest.raises(ValidationError, match="2nd draw of 10 of these 510 texts"):
-        lock_documents(diluted, may_redraw=False)
-
-
 def test_nine_known_texts_are_a_coincidence(
     locked: LockedDocuments, load: Callable[..., Any]
 ) -> None:
@@ -179,16 +170,6 @@ def test_known_texts_are_counted_when_they_come_after_the_lock(
 
     assert str(earlier_draws(early)) == "2nd draw of 60 of these 100 texts"
     assert not earlier_draws(first.project)
-
-
-def test_texts_that_were_loaded_into_a_locked_project_are_known(
-    locked: LockedDocuments, load: Callable[..., Any]
-) -> None:
-    copied(load, numbers=range(100, 140), slug="small")
-
-    third = copied(load, numbers=range(100, 140), slug="third")
-
-    assert str(earlier_draws(third)) == "2nd draw of 40 of these 40 texts"
 
 
 def test_conversations_are_known_without_their_names(load: Callable[..., Any]) -> None:

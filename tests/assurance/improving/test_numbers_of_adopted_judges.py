@@ -1,7 +1,6 @@
 """What a search made is measured on documents that the search has not seen, or says in the same
 line that it has."""
 
-import io
 import json
 import re
 from collections.abc import Callable
@@ -18,8 +17,6 @@ from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
-from evaluations.projects.archive.read import read_archive
-from evaluations.projects.archive.write import write_archive
 from evaluations.reports.report import build_report
 from geval.reports.downloads.formats import as_metrics
 from geval.reports.downloads.latex import as_latex
@@ -170,14 +167,3 @@ def test_after_the_opening_the_report_counts_what_is_seen(
 
     assert seen is not None
     assert (seen.documents, seen.of) == (60 - len(locked.document_ids()), 60)
-
-
-def test_a_copy_says_the_same(adopted: Judge, rated_project: Project) -> None:
-    content = io.BytesIO()
-    write_archive(rated_project, content)
-    content.seek(0)
-    copy = read_archive(content, slug="copy")
-
-    theirs = result_of(copy, copy.judges.get(name=adopted.name)).seen
-
-    assert theirs == result_of(rated_project, adopted).seen

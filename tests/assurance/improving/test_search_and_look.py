@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from django.db.models import F
-from django.urls import reverse
 from scipy import stats
 
 from annotations.models import Rating
@@ -125,14 +124,6 @@ def test_the_certificate_names_the_rule_and_every_look(judge, criterion, locked,
     assert outcome_in_words(taken).startswith("proven: gain +")
 
 
-def test_a_proven_gain_is_called_exaggerated(judge, criterion, locked, as_role):
-    look(searched(judge, criterion, ["panel"]).candidates.get())
-
-    shown = as_role("viewer").get(reverse("evaluations:improve", args=["small"])).content.decode()
-
-    assert "On new documents a proven gain is usually smaller." in shown
-
-
 def test_a_judge_fitted_to_ratings_is_no_member_as_it_may_know_locked_ones(
     judge, criterion, locked
 ):
@@ -175,12 +166,6 @@ def test_what_the_locked_documents_can_prove_is_said_before_a_look(judge, criter
     basis = searched(judge, criterion).found
     assert 0 < basis["smallest_gain"] < 1
     assert basis["locked_for_wanted"] > basis["locked"]
-
-
-@pytest.mark.parametrize("changes", [[], ["magic"]])
-def test_an_unknown_change_is_refused_with_those_there_are(judge, criterion, locked, changes):
-    with pytest.raises(ImproveError, match="choice, panel, calibration"):
-        request_search(judge, criterion, changes)
 
 
 def test_two_who_ask_at_once_share_a_search(judge, criterion, locked):

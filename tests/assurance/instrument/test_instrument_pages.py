@@ -76,21 +76,3 @@ def test_an_archive_has_what_a_study_found_and_its_copy_asks_nothing(study: Stud
     assert [(item.output.text, item.scores) for item in copied.items.all()] == there
     assert copy.runs.count() == 0
     assert StudyItem.objects.count() == 40
-
-
-def test_what_a_study_would_ask_is_shown_before_it_starts(
-    judge: Judge, criterion: Criterion, as_role: AsRole
-) -> None:
-    client = as_role("researcher")
-    Judge.objects.filter(pk=judge.pk).update(price_in=1, price_out=2)
-    usual = " ".join(client.get(address(judge)).content.decode().split())
-    given = {"kind": "again", "criterion": criterion.pk, "items": 30, "replies": 3, "estimate": 1}
-
-    looked = client.post(reverse("evaluations:judge_study", args=["small", judge.pk]), given)
-
-    page = " ".join(looked.content.decode().split())
-    assert usual.count("in the currency of the prices") == 2
-    assert looked.status_code == 200
-    assert "30 outputs, 3 times each: at most <strong>90</strong> calls" in page
-    assert not Study.objects.exists()
-    assert "in the currency" not in as_role("viewer").get(address(judge)).content.decode()

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from assurance.instrument.estimating import estimate_study
 from assurance.instrument.studies import make_study
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judging.runs.starting import RunRequest, start_run
@@ -70,18 +69,6 @@ def test_each_request_of_a_study_has_the_questions_of_a_run(
     assert {len(body["questions"]) for body in asked} == {questions}
     assert len(asked) == 60
     assert [(one.criterion, one.found.items) for one in steadiness(judge)] == [("usefulness", 30)]
-
-
-def test_a_study_is_estimated_as_it_asks(
-    asked_project: Project, criterion: Criterion, beside: Criterion, server: tuple[str, Asked]
-) -> None:
-    judge = decider(asked_project, server[0], together=True)
-    rate_both(judge)
-
-    estimate = estimate_study(judge, criterion, "again", items=30, replies=2)
-
-    assert estimate is not None
-    assert estimate.calls == 60
 
 
 def test_a_study_ends_where_the_prompt_of_a_criterion_beside_changes(

@@ -17,7 +17,7 @@ from annotations.models import Campaign, CampaignState, Inclusion, ItemKind
 from annotations.planning.campaigns import close_campaign
 from assurance.certifying.certificates import certify, what_changed
 from assurance.keeping.page import criteria_of, promises_on
-from assurance.keeping.proofs import answer_requests, ask_policy, request_policy
+from assurance.keeping.proofs import ask_policy, request_policy
 from assurance.keeping.using import decide_new_outputs, stop_policy, use_policy
 from assurance.keeping.weeks import PEOPLE, TEXTS, Weeks, policy_in_use
 from evaluations.corpus.locks.locking import lock_documents
@@ -432,36 +432,6 @@ def test_a_week_counts_ratings_of_what_was_drawn(
     assert week.rate.low is not None
     assert week.rate.high is not None
     assert week.rate.low < 0.7 < week.rate.high
-
-
-def test_a_worker_answers_questions_about_large_projects(
-    as_role: Callable[[str], Client],
-    labelled: Project,
-    judge: Judge,
-    criterion: Criterion,
-    settings: Any,
-) -> None:
-    settings.REPORT_IN_PAGE_NUMBERS = 0
-    client, address = as_role("owner"), f"/p/{labelled.slug}/judges/{judge.pk}/policy/"
-    given = {"criterion": criterion.pk, "points": "0.3", "field": "language", "second": ""}
-
-    asked = client.post(f"{address}ask/", given | {"promise": FEW}, follow=True).content.decode()
-
-    assert "a worker computes the answer" in asked
-    assert client.get(f"/api/v1/projects/{labelled.slug}/policies").json()["items"] == []
-    lock_documents(labelled, looks=1, seed="fixed")
-    client.post(f"{address}ask/", given | {"promise": "within"})
-    answer_requests()
-    answer_requests()
-    answered = Policy.objects.answered().get()
-    assert (answered.promise, answered.content["field"]) == (str(FEW), "language")
-    shown = " ".join(client.get(address).content.decode().split())
-    assert 'id="answer"' in shown
-    assert "within 0.3: " in shown
-    assert "only look" in shown
-    (later,) = Policy.objects.exclude(pk=answered.pk)
-    with pytest.raises(ImproveError, match="nothing"):
-        use_policy(later, by=None)
 
 
 def test_a_worker_computes_the_weeks_of_large_projects(

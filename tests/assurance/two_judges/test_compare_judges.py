@@ -124,24 +124,6 @@ def test_the_grid_and_the_shares_count_every_output(pair: Project) -> None:
     assert sum(found.shares[0].counts) == 100
 
 
-def test_outputs_on_which_one_agrees_lead_to_the_case_of_the_other(
-    as_role: Callable[[str], Client], pair: Project
-) -> None:
-    found = two_judges(pair, PairView(ReportOptions(), only="first"))
-    far = Judge.objects.get(name="far")
-    text = shown(as_role("owner"), "?only=first")
-
-    assert {one.winner for one in found.one_agrees} == {1}
-    assert {one.off for one in found.one_agrees} == {far.pk}
-    assert len(found.one_agrees) == found.shares[0].counts[0]
-    assert len(two_judges(pair, PairView(ReportOptions())).one_agrees) == 10
-    for one in found.one_agrees:
-        assert abs(float(one.first) - float(one.people)) <= 0.5
-        assert abs(float(one.second) - float(one.people)) > 1
-    assert f"judge={far.pk}&amp;output={found.one_agrees[0].pk}" in text
-    assert "<b>" not in text.replace("&lt;b&gt;", "")
-
-
 def test_a_step_is_a_tenth_of_long_scales_and_half_of_yes_and_no() -> None:
     assert [unit_of(Scale(*ends)) for ends in ((1, 5), (0, 100), (0, 1))] == [1, 10, 0.5]
 
@@ -162,20 +144,6 @@ def test_the_cost_of_a_thousand_items_leaves_out_those_from_the_store(
     assert (found.items, found.prompt_tokens, found.completion_tokens) == (10, 2_000_000, 100_000)
     assert found.money == Decimal("5")
     assert found.minutes == pytest.approx(100)
-
-
-def test_imported_scores_have_no_cost(pair: Project) -> None:
-    (cost,) = costs_of([Judge.objects.get(name="near")])
-
-    assert cost.why_not == "its scores were imported"
-
-
-def test_one_judge_alone_cannot_be_compared(
-    as_role: Callable[[str], Client], judged_project: Project
-) -> None:
-    live.forget()
-
-    assert "A comparison needs two judges" in shown(as_role("owner"))
 
 
 def test_annotators_do_not_see_it(as_role: Callable[[str], Client], pair: Project) -> None:

@@ -11,7 +11,6 @@ from assurance.improving.adopting import adopt
 from assurance.improving.trials import Trials, spent_on
 from assurance.improving.work import SearchLimits
 from evaluations.judging.judges.probing import probe_endpoint
-from evaluations.judging.runs.errands import _explanation_request
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
@@ -146,26 +145,6 @@ def test_a_score_on_an_own_scale_is_brought_to_the_criterions() -> None:
     assert isinstance(scored, Scored)
     assert scored.value == pytest.approx((5 + (1 + 6 * 4 / 9)) / 2)
     assert sorted(scored.distribution) == [pytest.approx(1 + 6 * 4 / 9), 5]
-
-
-def test_an_explanation_names_the_rating_that_the_model_gave(
-    planted: Project, make_judge: Callable[..., Judge], criterion: Criterion
-) -> None:
-    setting = as_setting({criterion.name: Wording(scale="1-10")})
-    judge = make_judge(
-        planted, name="Ten", mode="direct", use_steps=False, settings={"wording": setting}
-    )
-    outputs = tuple(CandidateOutput.objects.order_by("pk").values_list("pk", flat=True)[:3])
-    run = start_run(judge, [criterion])
-    run.parameters |= {"outputs": list(outputs)}
-    run.save()
-    work_on_run(run.pk, "tester")
-    for score in Score.objects.filter(run=run):
-        item = RunItem.objects.select_related("reply").get(run=run, output=score.output)
-        assert item.reply is not None
-        given = item.reply.choices[0]["text"].split()[-1]
-        assert f"You rated this {given}." in _explanation_request(score).prompt
-        assert score.value == pytest.approx(1 + (float(given) - 1) * 4 / 9)
 
 
 @pytest.mark.parametrize("wrong", ["ten", "5-1"])
