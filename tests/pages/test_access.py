@@ -12,29 +12,10 @@ from evaluations.models import EvaluationRun, Judge, Project, Role
 from evaluations.people.access import ARCHIVED, why_not_call_out
 
 pytestmark = pytest.mark.django_db
-READ = ["document_list", "criterion_list", "judge_list", "run_list", "report_detail"]
-CHANGE = ["upload_create", "criterion_create", "endpoint_create"]
 
 
 def address(name: str, *arguments: int) -> str:
     return reverse(f"evaluations:{name}", args=["small", *arguments])
-
-
-@pytest.mark.parametrize("name", READ)
-def test_who_may_read(as_role: Callable[[str], Client], judged_project: Project, name: str) -> None:
-    statuses = {
-        role: as_role(role).get(address(name)).status_code
-        for role in ("owner", "researcher", "viewer", "annotator", "stranger", "visitor")
-    }
-
-    assert statuses == {
-        "owner": 200,
-        "researcher": 200,
-        "viewer": 200,
-        "annotator": 403,
-        "stranger": 404,
-        "visitor": 302,
-    }
 
 
 def test_annotators_are_led_to_what_they_annotate(
@@ -45,24 +26,6 @@ def test_annotators_are_led_to_what_they_annotate(
 
     assert answer["Location"] == "/p/small/annotate/"
     assert page.status_code == 200
-
-
-@pytest.mark.parametrize("name", CHANGE)
-def test_who_may_change(
-    as_role: Callable[[str], Client], small_project: Project, name: str
-) -> None:
-    statuses = {
-        role: as_role(role).get(address(name)).status_code
-        for role in ("owner", "researcher", "viewer", "annotator", "stranger")
-    }
-
-    assert statuses == {
-        "owner": 200,
-        "researcher": 200,
-        "viewer": 403,
-        "annotator": 403,
-        "stranger": 404,
-    }
 
 
 def test_a_document_and_a_run_are_found_in_their_own_project_only(

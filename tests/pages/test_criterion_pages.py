@@ -90,24 +90,6 @@ def test_a_prompt_file_loads_unchanged(client: Client, small_project: Project) -
     assert Criterion.objects.get(name="wit").prompt_file == prompt
 
 
-def test_presets_are_added_and_existing_ones_are_not_offered(
-    client: Client, small_project: Project
-) -> None:
-    page = client.get("/p/small/criteria/").content.decode()
-
-    client.post(
-        "/p/small/criteria/presets/",
-        {"preset": ["dialogue/any/naturalness", "hallucination/any/consistency"]},
-    )
-
-    assert 'value="summarisation/any/fluency"' not in page
-    assert set(small_project.criteria.values_list("name", flat=True)) >= {
-        "naturalness",
-        "consistency",
-    }
-    assert small_project.criteria.get(name="consistency").scale.labels == {"No": 0.0, "Yes": 1.0}
-
-
 def test_steps_are_generated_edited_and_compared(
     client: Client, small_project: Project, make_judge: Callable[..., Judge]
 ) -> None:
@@ -126,21 +108,6 @@ def test_steps_are_generated_edited_and_compared(
     assert 'class="added"' in compared
     assert 'class="removed"' in compared
     assert "Slowly read" in client.get(address).content.decode()
-
-
-def test_generating_steps_keeps_typed_ones_as_a_version(
-    client: Client, small_project: Project, make_judge: Callable[..., Judge]
-) -> None:
-    criterion = small_project.criteria.all()[0]
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
-    address = f"/p/small/criteria/{criterion.pk}/steps/"
-    typed = {"judge": judge.pk, "generate": "1", "text": "1. Read it twice."}
-
-    said = client.post(address, typed, follow=True).content.decode()
-    client.post(address, typed)
-
-    assert [steps.text for steps in criterion.steps.all()] == ["1. Read it twice."]
-    assert "is kept as version 1." in said
 
 
 def test_what_one_expert_has_to_show_is_a_setting(client: Client, small_project: Project) -> None:

@@ -48,17 +48,6 @@ def test_nothing_else_is(client: Client, address: str) -> None:
     assert client.post("/docs/").status_code == 405
 
 
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    "name",
-    ["a" * 300, "a" * 300 + ".png", "é" * 200 + "/", "method/" * 1000, "method/" * 1000 + "x"],
-)
-def test_no_page_has_a_name_too_long_for_a_file(client: Client, name: str) -> None:
-    response = client.get(f"/docs/{name}", follow=True)
-
-    assert response.status_code == 404
-
-
 def test_without_them_every_address_leads_to_how_they_are_built(
     client: Client, tmp_path: Path, settings: Any
 ) -> None:

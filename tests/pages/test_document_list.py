@@ -110,14 +110,6 @@ def test_metadata_is_shown_and_filtered_by(client: Client, scored: Project) -> N
     )
 
 
-def test_rated_and_unrated_documents(client: Client, scored: Project) -> None:
-    Rating.objects.filter(output__document__doc_id="d2").delete()
-
-    assert names(client, "rated=yes") == ["d1", "d3"]
-    assert names(client, "rated=no") == ["d2"]
-    assert names(client, "rated=no&q=ferry") == ["d2"]
-
-
 def test_words_and_names_are_found(client: Client, scored: Project) -> None:
     assert names(client, "q=ferry") == ["d1", "d2", "d3"]
     assert names(client, "q=d2") == ["d2"]

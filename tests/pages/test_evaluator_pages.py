@@ -53,22 +53,6 @@ def test_a_form_makes_a_judge_with_its_settings_and_no_endpoint(
     assert "Several references" in page
 
 
-def test_a_wrong_setting_is_shown_at_its_field(browser: Client, small_project: Project) -> None:
-    data = {
-        "kind": "ensemble",
-        "name": "Panel",
-        "set_judges": "only one",
-        "set_method": "mean",
-        "set_folds": "5",
-    }
-
-    response = browser.post("/p/small/judges/new/", data)
-
-    errors = response.context["form"].errors
-    assert list(errors) == ["set_judges"]
-    assert "at least two judges" in errors["set_judges"][0]
-
-
 def test_a_used_judge_is_changed_into_a_new_version(
     browser: Client, project: Project, load: Callable[..., object]
 ) -> None:

@@ -1,7 +1,6 @@
 """Texts in the formats of their project: chosen once, on every page that shows them, and never what
 a judge gets."""
 
-import io
 import json
 from collections.abc import Callable
 
@@ -12,8 +11,6 @@ from django.test import Client
 from annotations.models import Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import AuditEntry, CandidateOutput, Project
-from evaluations.projects.archive.read import read_archive
-from evaluations.projects.archive.write import write_archive
 from evaluations.reports.serving import live
 
 pytestmark = pytest.mark.django_db
@@ -111,17 +108,6 @@ def test_a_documents_own_language_comes_first(client: Client, shown: Project) ->
 
     assert '<div lang="ja">' in text
     assert '<div lang="ar">' not in text
-
-
-def test_formats_travel_in_the_archive(small_project: Project) -> None:
-    archive = io.BytesIO()
-    write_archive(small_project, archive)
-    archive.seek(0)
-
-    copy = read_archive(archive, slug="copy")
-
-    assert copy.formats == small_project.formats
-    assert copy.formats.source.code == "python"
 
 
 def test_programs_read_and_change_formats(client: Client) -> None:

@@ -45,25 +45,6 @@ def test_an_item_shows_the_exact_prompt_the_reply_and_the_probabilities(
     assert text.count("<meter") > 5
 
 
-def test_an_item_shows_a_thought_apart_from_the_answer(
-    client: Client, judged: EvaluationRun
-) -> None:
-    item = judged.items.first()
-    assert item
-    assert item.reply
-    address = f"/p/small/runs/{judged.pk}/items/{item.pk}/"
-    without = client.get(address).content.decode()
-    item.reply.choices = [{"text": "<think>Or is it a 2?</think>4", "finish_reason": "stop"}]
-    item.reply.save()
-
-    text = client.get(address).content.decode()
-
-    assert "What the model thought first" in text
-    assert "What the model thought first" not in without
-    assert "Or is it a 2?</pre>" in text
-    assert '<pre dir="auto">4</pre>' in text
-
-
 def test_an_explanation_is_asked_once_and_leaves_the_score_alone(
     client: Client, judged: EvaluationRun
 ) -> None:
@@ -82,15 +63,3 @@ def test_an_explanation_is_asked_once_and_leaves_the_score_alone(
     assert Explanation.objects.get() == first
     assert first.text in client.get(address).content.decode()
     assert list(judged.scores.order_by("pk").values_list("value", flat=True)) == before
-
-
-def test_an_estimate_is_shown_before_a_run(client: Client, judged: EvaluationRun) -> None:
-    criteria = [criterion.pk for criterion in judged.project.criteria.all()]
-
-    text = client.post(
-        "/p/small/runs/start/",
-        {"judge": judged.judge_id, "criteria": criteria, "fresh": "on", "estimate": "1"},
-    ).content.decode()
-
-    assert "<strong>12</strong> items to judge" in " ".join(text.split())
-    assert EvaluationRun.objects.count() == 1

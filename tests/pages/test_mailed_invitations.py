@@ -84,23 +84,6 @@ def test_each_address_gets_a_link_that_works_once(
     assert Client().get(link[1]).status_code == 410
 
 
-def test_an_address_may_be_left_out_at_joining(
-    owner: User, small: Project, client: Client, sent: list[Any]
-) -> None:
-    client.force_login(owner)
-    client.post(INVITE, {**FORM, "mailed-addresses": "x@example.org", "mailed-language": "es"})
-    deliver(sent)
-    assert mail.outbox[0].subject == "Invitación a “Small”"
-    link = re.search(r"/invitation/\S+", mail.outbox[0].body)
-    assert link is not None
-
-    Client().post(
-        link[0], {"username": "eve", "password1": "a-long-word-7", "password2": "a-long-word-7"}
-    )
-
-    assert User.objects.get(username="eve").email == ""
-
-
 def test_members_and_invited_people_are_left_out_and_wrong_addresses_refused(
     owner: User, small: Project, client: Client, sent: list[Any]
 ) -> None:

@@ -83,23 +83,6 @@ def test_words_are_of_names_that_exist() -> None:
     assert set(names_in_words()) - set(names(get_resolver())) == {"retention", "campaign_goal"}
 
 
-def test_an_empty_project_needs_data_and_nothing_else(project: Project) -> None:
-    found = steps(project)
-
-    assert list(found) == ["data", "criteria", "people", "judge", "report"]
-    assert [step.state for step in found.values() if step.kind == "asks"] == ["Needs you"]
-    assert (found["data"].kind, found["data"].action) == ("asks", "Upload data")
-
-
-def test_a_project_with_ratings_needs_a_judge(small_project: Project) -> None:
-    found = steps(small_project)
-
-    assert [found[key].number for key in ("data", "criteria", "people")] == ["6", "2", "24"]
-    assert found["data"].about == "outputs of 2 systems for 3 documents"
-    assert found["people"].about == "ratings by 2 people"
-    assert (found["judge"].kind, found["judge"].action) == ("asks", "Create a judge")
-
-
 def test_a_viewer_is_asked_for_nothing(small_project: Project) -> None:
     found = steps(small_project, may_edit=False)
 

@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 
 from evaluations.models import Endpoint, Project
-from geval.llm.addresses import check_address
 from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
 from tests.conftest import CHECKOUT
 
@@ -22,13 +21,6 @@ def test_a_provider_s_variable_is_known_and_the_docs_show_it(provider: object) -
     assert not one.key_env or one.key_env.endswith("_API_KEY")
     assert one.name == "other" or f"| {one.title} | " in docs
     assert one.base_url in docs
-
-
-@pytest.mark.parametrize("provider", [one for one in PROVIDERS if one.is_own])
-def test_a_local_server_s_usual_address_may_be_called_where_private_ones_may(
-    provider: object,
-) -> None:
-    check_address(provider.base_url, allow_private=True)  # type: ignore[attr-defined]
 
 
 @pytest.mark.django_db

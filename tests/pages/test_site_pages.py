@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluations.models import MonthlySpending, Project, ProjectLimits, WorkerHeartbeat, sizes
+from evaluations.models import MonthlySpending, Project, ProjectLimits, WorkerHeartbeat
 from evaluations.models.limits import this_month
 
 pytestmark = pytest.mark.django_db
@@ -56,24 +54,6 @@ def test_administrators_see_projects_users_workers_and_costs(
     # They are no member: nothing of the project itself.
     assert small_project.documents.first().source not in page
     assert "/p/small/" not in page
-
-
-def test_the_page_asks_as_much_for_three_projects_as_for_one(
-    administrator: Client,
-) -> None:
-    def queries() -> int:
-        sizes.forget()
-        with CaptureQueriesContext(connection) as seen:
-            administrator.get("/site/")
-        return len(seen)
-
-    Project.objects.make("First", "", owner_id=User.objects.get(username="root").pk)
-    queries()
-    one = queries()
-    for name in ("Second", "Third"):
-        Project.objects.make(name, "", owner_id=User.objects.get(username="root").pk)
-
-    assert queries() == one
 
 
 def test_administrators_change_a_projects_limits(

@@ -8,8 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluations.corpus.removing import remove_document
 from evaluations.models import Project
-from evaluations.models.sizes import rated_documents, rating_count, with_sizes
-from evaluations.operations.overview import site_at_a_glance
+from evaluations.models.sizes import rating_count, with_sizes
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db
@@ -62,27 +61,3 @@ def test_ratings_are_counted_again_when_somebody_rates(small_project: Project, l
 
     assert before > 0
     assert rating_count(small_project) == before + 1
-
-
-def test_rated_documents_are_read_once_until_somebody_rates(
-    small_project: Project, load: Load
-) -> None:
-    load(small_project, {"more.jsonl": OUTPUTS.replace('"d1"', '"d9"')})
-    new = small_project.documents.get(doc_id="d9").pk
-    before = rated_documents(small_project)
-    assert reading("document", lambda: rated_documents(small_project)) == 0
-
-    load(
-        small_project, {"r.csv": "doc_id,system_id,criterion,annotator,score\nd9,odd,fluency,a,3\n"}
-    )
-
-    assert new not in before
-    assert sorted(rated_documents(small_project)) == sorted([*before, new])
-
-
-def test_the_page_of_the_site_counts_the_outputs_of_all_projects_in_one_query(
-    small_project: Project,
-) -> None:
-    Project.objects.create(slug="other", name="Other")
-
-    assert reading("candidateoutput", site_at_a_glance) == 1

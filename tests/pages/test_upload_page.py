@@ -22,7 +22,6 @@ from evaluations.models import (
     UploadState,
 )
 from geval.files.fields import not_a_number
-from geval.files.limits import FileLimits
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db
@@ -256,36 +255,3 @@ def test_empty_and_too_large_files_are_refused(
     client: Client, project: Project, content: str, said: str
 ) -> None:
     assert said in choose(client, {"f.csv": content})[1]
-
-
-@pytest.mark.parametrize(
-    ("content", "limits", "said"),
-    [
-        (OUTPUTS, {"rows": 5}, "more than 5 rows, which is the limit (GEVAL_ROW_LIMIT)"),
-        (OUTPUTS, {"field_bytes": 40}, "has a line of more than 0 MB"),
-        (
-            "doc_id,system_id,source,output\n" + "d,s," + "x" * 50 + ",o",
-            {"field_bytes": 40},
-            "field larger than",
-        ),
-        (
-            '{"a": ' + "[" * 60 + "]" * 60 + "}",
-            {},
-            "nested too deeply; the limit is 50 levels",
-        ),
-        ('{"a": ' + "[" * 60 + "]" * 60 + "}", {"json_depth": 70}, "which column is the output"),
-        (
-            "[\n" + OUTPUTS + "]",
-            {"json_bytes": 100},
-            "is one JSON value of more than 0 MB",
-        ),
-    ],
-)
-def test_limits_of_the_site_are_said(
-    client: Client, project: Project, content: str, limits: dict[str, int], said: str
-) -> None:
-    with override_settings(FILE_LIMITS=FileLimits(**limits)):
-        page = choose(client, {"f": content})[1]
-
-    assert said in page
-    assert not CandidateOutput.objects.exists()

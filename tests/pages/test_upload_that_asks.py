@@ -97,23 +97,6 @@ def test_an_unclear_column_is_asked_and_the_answer_remembered(
     assert again.upload.contents["raters"] == {"Anna": 8, "Bert": 8}
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "asks"),
-    [("topic{}-{}", "", True), ("text {}{}", "", False), ("topic{}-{}", ";group", False)],
-)
-def test_names_that_state_groups_are_asked_about(
-    client: Client, project: Project, name: str, column: str, asks: bool
-) -> None:
-    rows = [
-        f"{name.format(topic, text)};s;A text;An output;3" + (column and f";{topic * 9 + text}")
-        for topic in range(8)
-        for text in range(3)
-    ]
-    page = Page(client, "\n".join([f"doc_id;system;source;output;Depth_Anna{column}", *rows]))
-
-    assert ("Are “topic0” and “topic1” topics or" in " ".join(page.text.split())) is asks
-
-
 @pytest.mark.parametrize("answer", ["", "x", "0-0-0", "1-99-99", "-", "9" * 400])
 def test_an_answer_to_nothing_changes_nothing(
     client: Client, project: Project, answer: str

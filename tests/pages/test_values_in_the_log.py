@@ -2,19 +2,14 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
-from django.test import Client, RequestFactory
-from django.urls import resolve
+from django.test import Client
 
 from annotations.models import Campaign, OpenLink
-from evaluations.judging.judges.judges import JudgeDraft, change_judge
-from evaluations.models import AuditEntry, Criterion, Endpoint, Judge, Project
-from evaluations.people.audit import AuditMiddleware
+from evaluations.models import AuditEntry, Criterion, Endpoint, Project
 
 pytestmark = pytest.mark.django_db
 
@@ -67,26 +62,6 @@ def test_an_edit_of_a_page_is_noted_and_a_refused_one_is_not(
     assert changes()["overlap"] == ["2", "3"]
     assert changes()["name"] == ["One", "Two"]
     assert changes()["criteria"] == [str(first), f"{first}, {second}"]
-
-
-def test_a_new_version_of_a_judge_is_compared_with_the_old_one(
-    judged_project: Project, owner: User
-) -> None:
-    judge = Judge.objects.get()
-    old = judge.samples
-    draft = JudgeDraft(**{field.name: getattr(judge, field.name) for field in fields(JudgeDraft)})
-    entry = RequestFactory().put("/")
-    entry.user = owner
-    entry.resolver_match = resolve(f"/p/{judged_project.slug}/judges/{judge.pk}/edit/")
-
-    def edit(_request: HttpRequest) -> HttpResponse:
-        change_judge(judge, draft.changed(samples=old + 1), probe=False)
-        return HttpResponse()
-
-    AuditMiddleware(edit)(entry)
-
-    assert Judge.objects.count() == 2
-    assert changes() == {"version": ["1", "2"], "samples": [str(old), str(old + 1)]}
 
 
 def test_keys_and_codes_are_not_in_the_log(owner: User, small_project: Project) -> None:
