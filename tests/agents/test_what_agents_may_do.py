@@ -97,12 +97,6 @@ def test_without_a_token_there_is_nothing(address: str) -> None:
             urllib.request.urlopen(request, timeout=20)
 
 
-def test_agents_of_earlier_versions_of_the_protocol_are_answered(
-    over_http: Callable[..., Any], small_project: Project
-) -> None:
-    assert over_http(_see_tools, mode="legacy", allow="read") == READING
-
-
 async def _on_this_machine(env: dict[str, str], switches: list[str], script: Any) -> Any:
     server = StdioServerParameters(
         command=sys.executable, args=["manage.py", "mcp", *switches], env=env, cwd=CHECKOUT
@@ -142,12 +136,3 @@ def test_on_this_machine_a_file_is_loaded(
     assert "There is no file" in missing["error"]
     assert loaded["loaded"]["scores"]["created"] == 1
     assert loaded["link"] == "https://geval.example.org/p/small/data/"
-
-
-def test_no_code_that_answers_requests_sleeps() -> None:
-    """A sleeping thread of the web server answers nobody else."""
-    folders = ("evaluations/web", "assurance/web", "annotations/web", "annotations/answering")
-    paths = [path for folder in folders for path in (CHECKOUT / folder).rglob("*.py")]
-
-    assert len(paths) > 50
-    assert [path.name for path in paths if "sleep(" in path.read_text()] == []

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import geval
 from evaluations.models import Project
 from geval.client import ApiError, Client
 from tests.processes import StandInProcess
@@ -181,32 +180,3 @@ def test_a_judge_is_made_once_a_worker_has_asked_its_endpoint(
     assert judge["mode"] == "logprobs"
     with pytest.raises(ApiError, match="Nothing answers at"):
         project.request("POST", "/judges", body={"name": "K", "endpoint": silent, "model": "m"})
-
-
-@pytest.mark.slow
-def test_what_a_notebook_judged_is_pushed_and_a_project_is_measured(
-    site: Client, project: Project, start_standin: Callable[..., StandInProcess]
-) -> None:
-    rows = [
-        {"question": f"Ferry {n}?", "answer": f"At {n}. " * (1 + n % 3), "bot": bot,
-         "ann": 1 + n % 5, "bob": 1 + (n + 1) % 5}
-        for n in range(8)
-        for bot in ("a", "b")
-    ]  # fmt: skip
-    judged = geval.evaluate(
-        rows, criterion="clarity", definition="how clear it is", model="offline-stand-in",
-        base_url=start_standin().base_url, system="bot", human=["ann", "bob"], kept_in=None,
-        progress=False,
-    )  # fmt: skip
-
-    pushed = site.project("small").push(judged)
-    again = site.project("small").push(judged)
-    pulled = geval.measure(site.project("small").pull())
-
-    assert {name: each[name]["created"] for name, each in pushed.items()} == {
-        "outputs": 16, "ratings": 32, "scores": 16,
-    }  # fmt: skip
-    assert again["scores"]["scores"]["created"] == 0
-    (there,), (here,) = pulled.criteria, judged.measurement.criteria
-    assert (there.criterion, there.outputs, there.raters) == ("clarity", 16, 2)
-    assert there.rho == pytest.approx(here.rho)

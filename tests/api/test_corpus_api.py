@@ -89,18 +89,6 @@ def test_a_body_over_the_limit_is_refused(send: Send, project: Project, settings
     assert send("POST", "/small/outputs", OUTPUTS, "application/x-ndjson").status_code == 413
 
 
-def test_documents_are_found_by_words_of_their_source_and_outputs(
-    send: Send, small_project: Project
-) -> None:
-    def found(words: str) -> list[str]:
-        return [one["doc_id"] for one in send("GET", f"/small/documents?q={words}").json()["items"]]
-
-    assert found("harbour 2") == ["d2"]
-    assert found("harbour -morning") == []
-    assert found("nowhere") == []
-    assert found("d3") == ["d3"]
-
-
 def test_ratings_and_scores_come_out_as_lines(send: Send, judged_project: Project) -> None:
     ratings = [json.loads(line) for line in send("GET", "/small/ratings").getvalue().splitlines()]
     scores = [json.loads(line) for line in send("GET", "/small/scores").getvalue().splitlines()]

@@ -54,14 +54,6 @@ def test_refusals_are_repeated_too(token: str, project: Project) -> None:
     assert not Criterion.objects.exists()
 
 
-def test_another_request_with_a_used_key_is_refused(token: str, project: Project) -> None:
-    make(token, "fluency", "k1")
-
-    answer = make(token, "a longer name", "k1")
-
-    assert (answer.status_code, answer.json()["title"]) == (422, "Key already used")
-
-
 @pytest.mark.parametrize("other", ["coherency", "Fluency!"])
 def test_a_body_of_the_same_length_is_another_request(
     token: str, project: Project, other: str
@@ -139,28 +131,10 @@ def test_keys_count_for_a_sender(token: str, owner: User, project: Project) -> N
     assert make(other, "Fluency2", "k1").status_code == 201
 
 
-def test_while_the_first_is_being_answered_the_second_waits(token: str, project: Project) -> None:
-    make(token, "fluency", "k1")
-    IdempotentAnswer.objects.update(status=None)
-
-    assert make(token, "fluency", "k1").status_code == 409
-
-
-def test_who_is_not_let_in_uses_no_key_up(token: str, project: Project) -> None:
-    assert make("geval_wrong", "fluency", "k1").status_code == 401
-    assert not IdempotentAnswer.objects.exists()
-
-
 @pytest.mark.parametrize("key", ["", " ", "k" * 201, "a\x01b"])
 def test_odd_keys_are_refused(token: str, project: Project, key: str) -> None:
     assert make(token, "fluency", key).status_code == 400
     assert not Criterion.objects.exists()
-
-
-def test_without_a_key_nothing_is_kept(token: str, project: Project) -> None:
-    make(token, "fluency", None)
-
-    assert not IdempotentAnswer.objects.exists()
 
 
 def test_the_token_itself_is_not_kept(token: str, project: Project) -> None:

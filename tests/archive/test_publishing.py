@@ -95,28 +95,6 @@ def test_the_file_has_the_licence_that_was_chosen(
     assert [each["config_name"] for each in header["configs"]][:2] == ["outputs", "ratings"]
 
 
-@pytest.mark.parametrize(
-    ("name", "licence", "words"),
-    [
-        ("hugging-face.zip", "cc-by-4", "Did you mean cc-by-4.0?"),
-        ("answers.csv", "cc0-1.0", "Only the"),
-    ],
-)
-def test_a_licence_that_nothing_has_is_an_error(
-    published: Project, as_role: Callable[[str], Client], name: str, licence: str, words: str
-) -> None:
-    client = as_role("owner")
-
-    pages = [
-        client.get(address.format(name), {"licence": licence})
-        for address in (EXPORT, "/api/v1/projects/small/exports/{}")
-    ]
-
-    for page in pages:
-        assert page.status_code == 400
-        assert words in page.content.decode()
-
-
 def test_the_command_writes_a_licence(published: Project, tmp_path: Path) -> None:
     folder = tmp_path / "set"
     how = ["--as", "hugging-face", "--licence", "odc-by"]

@@ -16,7 +16,6 @@ from annotations.models import Assignment, Campaign, Rating
 from annotations.planning.assignment import queue_of, skip
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from annotations.results.adjudication import decide
-from annotations.results.progress import campaign_progress
 from annotations.results.reviewing import exclude, hand_out_again, reject
 from evaluations.models import Membership, Project, Role
 from evaluations.projects.archive.read import read_archive
@@ -122,18 +121,6 @@ def test_every_answer_comes_back(recorded: Project) -> None:
     before, after = (sorted(Rating.objects.filter(**one).values_list(*names)) for one in of)
     assert before == after
     assert any(comment for _, _, _, comment, _ in after)
-
-
-def test_progress_of_a_copy_is_that_of_the_original(recorded: Project) -> None:
-    copy = copied(recorded)
-
-    for campaign in recorded.campaigns.all():
-        original = campaign_progress(campaign)
-        again = campaign_progress(copy.campaigns.get(name=campaign.name))
-        assert (again.items, again.submitted) == (original.items, original.submitted)
-        assert [row.checks for row in again.annotators] == [
-            row.checks for row in original.annotators
-        ]
 
 
 def test_pseudonyms_leave_no_name_of_an_annotator_or_reviewer(recorded: Project) -> None:

@@ -167,50 +167,6 @@ def test_unievals_predictions_are_read_from_what_is_converted(
     assert "0 of 42 published figures to six digits." in lines
 
 
-@pytest.fixture
-def closerlook(tmp_path: Path) -> Path:
-    """Two turns with two responses each; of one of them there are no replies on coherence."""
-    folder = tmp_path / "CloserLook"
-    items = [
-        {
-            "source": f"turn {turn} ?",
-            "system_id": f"System {name}",
-            "system_output": "yes .",
-            "context": "a fact",
-            "scores": dict.fromkeys(CRITERIA, float(at)),
-        }
-        for turn in range(2)
-        for at, name in enumerate("AB")
-    ]
-    write(folder / "data" / "topical_chat.json", items)
-    for short in ("nat", "coh", "eng", "gro"):
-        kept = items[1:] if short == "coh" else items
-        replies = [item | {"prompt": "Rate it.", "all_responses": ["2", "3"]} for item in kept]
-        for ending in ("geval", "geval_no_auto_cot"):
-            path = folder / "results" / "topical_chat" / f"gpt3.5_{short}_{ending}.json"
-            write(path, replies)
-    return folder
-
-
-def test_replies_of_four_files_become_one_with_turns_numbered_as_in_the_corpus(
-    closerlook: Path, tmp_path: Path
-) -> None:
-    convert("closerlook", closerlook, tmp_path / "data")
-
-    folder = tmp_path / "data" / "topical_chat"
-    items = json.loads(gzip.decompress((folder / "gpt35_geval_responses.json.gz").read_bytes()))
-    assert len(items) == 15
-    assert items[4] == {
-        "doc_id": "tc-00",
-        "system_id": "System B",
-        "criterion": "coherence",
-        "scores": {"coherence": 1.0},
-        "all_responses": ["2", "3"],
-    }
-    assert {item["doc_id"] for item in items} == {"tc-00", "tc-01"}
-    assert (folder / "gpt35_geval_no_auto_cot_responses.json.gz").exists()
-
-
 @pytest.mark.parametrize(
     ("name", "path", "content", "message"),
     [
@@ -221,12 +177,6 @@ def test_replies_of_four_files_become_one_with_turns_numbered_as_in_the_corpus(
             "reproduce/unieval_predict/fact/qags_xsum_result.json",
             [{"scores": {}}],
             "item 1 lacks system_output, scores or predict_scores",
-        ),
-        (
-            "closerlook",
-            "results/topical_chat/gpt3.5_eng_geval.json",
-            [{"source": "another turn", "system_id": "s"}],
-            "item 1 has no 'another turn', or it is of a turn that is not in",
         ),
     ],
 )

@@ -29,18 +29,6 @@ def test_with_a_key_the_judge_gets_an_endpoint_of_its_own_and_not_the_stand_ins(
     )
 
 
-def test_a_stand_in_that_listens_elsewhere_keeps_its_judges(project: Project) -> None:
-    before = judges(project, "http://127.0.0.1:8189/v1", "offline-stand-in")
-
-    after = judges(project, "http://127.0.0.1:8190/v1", "offline-stand-in")
-
-    assert before == after
-    assert {judge.endpoint.base_url for judge in after if judge.endpoint} == {
-        "http://127.0.0.1:8190/v1"
-    }
-    assert project.endpoints.count() == 1
-
-
 def test_the_demos_files_are_where_it_looks_and_load_once() -> None:
     project, _ = load_demo()
     outputs = project.systems.count() * project.documents.count()

@@ -33,8 +33,3 @@ def test_it_is_printed_without_a_command(arguments: tuple[str, ...]) -> None:
 
     assert "Runs\n  judge" in text
     assert "createsuperuser" not in text.split("Commands of Django")[0]
-
-
-def test_the_frameworks_commands_are_listed_on_request() -> None:
-    assert "createsuperuser" in printed("help", "--all")
-    assert "--dry-run" in printed("load", "--help")

@@ -91,13 +91,6 @@ def test_threads_that_are_all_busy_need_not_answer(
     assert worker.after(5)
 
 
-def test_a_broker_that_is_away_is_no_trouble_of_the_worker(worker: Worker) -> None:
-    worker.consumer.loop = worker.consumer.answers = False
-    worker.consumer.connection = None
-
-    assert worker.after(10 * UNANSWERED_SECONDS) == ""
-
-
 @pytest.mark.parametrize(("more", "lost"), [(timedelta(seconds=-5), False), (timedelta(0), True)])
 def test_a_slot_at_work_without_a_sign_of_life_is_seen_after_ten_minutes(
     worker: Worker, more: timedelta, lost: bool
@@ -136,16 +129,6 @@ def test_a_frozen_worker_counts_as_none_and_readyz_says_why() -> None:
     assert not WorkerHeartbeat.objects.alive().exists()
     assert answer.status_code == 503
     assert "Its threads have not answered" in answer.json()["parts"]["worker"]["message"]
-
-
-def test_one_frozen_worker_of_two_is_named() -> None:
-    beat("here:1", trouble="Its threads have not answered for 65 seconds.")
-    beat("here:2")
-
-    worker = Client().get("/readyz").json()["parts"]["worker"]
-
-    assert not worker["ok"]
-    assert worker["message"].startswith("here:1 is frozen: Its threads")
 
 
 def test_a_worker_that_is_given_up_ends_itself(
@@ -189,13 +172,6 @@ def test_systemd_and_health_checks_are_told(
 
         assert manager.recv(100) == b"WATCHDOG=1"
     assert pulse_file.exists()
-
-
-def test_outside_of_a_service_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    monkeypatch.delenv("GEVAL_PULSE_FILE", raising=False)
-
-    tell_service_manager("READY=1")
 
 
 def test_pools_of_processes_are_refused() -> None:

@@ -160,18 +160,6 @@ def test_a_job_that_hangs_is_overdue_however_often_it_is_begun(
     assert UpkeepJob.objects.troubles() == ["retention: overdue"]
 
 
-def test_after_a_night_without_workers_a_turn_that_has_begun_is_not_late(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    do_if_due(a_job(lambda: None, "retention"))
-    later(monkeypatch, timedelta(hours=12))
-    assert UpkeepJob.objects.troubles() == ["retention: overdue"]
-
-    assert UpkeepJob.objects.claim("retention", timedelta(hours=1))
-
-    assert UpkeepJob.objects.troubles() == []
-
-
 def test_who_watches_the_site_sees_what_fails() -> None:
     beat("here:1")
     do_if_due(a_job(fail))
@@ -188,17 +176,6 @@ def test_who_watches_the_site_sees_what_fails() -> None:
     assert 'geval_upkeep_seconds{job="uploads"}' in scraped
     assert advice.severity == Severity.ERROR
     assert "log" in advice.advice
-
-
-def test_jobs_that_the_site_has_no_longer_are_not_overdue(run_lanes: Callable[..., None]) -> None:
-    UpkeepJob.objects.create(name="searches", late_at=timezone.now() - timedelta(hours=1))
-    UpkeepJob.objects.create(name="runs")
-
-    run_lanes([a_job(lambda: None)])
-
-    wait_until(lambda: not UpkeepJob.objects.filter(name="searches").exists())
-    assert UpkeepJob.objects.get().name == "runs"
-    assert UpkeepJob.objects.troubles() == []
 
 
 def test_an_odd_row_keeps_no_other_waiting(lines: Lines) -> None:

@@ -170,20 +170,3 @@ def test_lists_have_so_many_items(template: str, least: int, most: int) -> None:
     ]
 
     assert taken == [count for count in counts if least <= count <= most]
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("critera: {}", "criteria"),
-        ("judges: {m: {temperatur: 1}}", "temperature"),
-        ("campaigns: {m: {overlp: 1}}", "overlap"),
-        ("campaigns: {m: {goal: {kind: width, criterion: c, widht: 1}}}", "width"),
-        ("requirements: [{judge: m, criterion: c, require: [raters>=3], epsilom: 1}]", "epsilon"),
-    ],
-)
-def test_a_field_is_suggested_that_is_there(text: str, meant: str) -> None:
-    with pytest.raises(ProjectFileError) as refused:
-        read_project_file(f"project: p\n{text}\n".encode(), "f")
-
-    assert f"Did you mean {meant}?" in str(refused.value)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 
 from annotations.models import Campaign
 from evaluations.models import AuditEntry, Project
@@ -51,31 +50,6 @@ def test_a_project_on_a_site_becomes_what_its_file_says_and_is_written_again(
     entries = AuditEntry.objects.all()
     assert {(entry.user_name, entry.by_api) for entry in entries} == {("olga", True)}
     assert "api:make_judge" in {entry.action for entry in entries}
-
-
-def test_what_a_site_refuses_is_said_with_its_line(
-    command: Command, in_file: Callable[[str], str], small_project: Project
-) -> None:
-    """Over the network there is no transaction: what was done before stays."""
-    code, _out, error = command("apply", in_file(WHOLE.replace("http://127.0.0.1:1", "ftp://x")))
-
-    assert code == 2
-    assert "project.yaml:19: stopped at + endpoint here" in error
-    assert "Done before that:\n  changed project small\n" in error
-    assert "  created criterion faithful\n" in error
-    assert "Not done:\n  + judge overlap\n  + campaign First" in error
-    assert small_project.criteria.filter(name="faithful").exists()
-
-
-def test_a_new_project_belongs_to_the_token(
-    command: Command, in_file: Callable[[str], str], owner: User
-) -> None:
-    code, out, _error = command("apply", in_file("project: brand-new\ncriteria:\n  fluency: {}\n"))
-
-    assert code == 0
-    assert "created project brand-new" in out
-    made = Project.objects.get(slug="brand-new")
-    assert made.memberships.get().user == owner
 
 
 def test_a_token_that_is_wrong_or_a_site_that_is_away_is_said(

@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from annotations.models import Campaign
 from annotations.planning.campaigns import annotator_of, open_campaign, seat_annotators
-from evaluations.corpus.store import LoadResult
 from evaluations.models import (
     ApiToken,
     AuditEntry,
@@ -34,8 +33,6 @@ from evaluations.models.limits import this_month
 from evaluations.projects import deletion
 from evaluations.projects.deletion import APPS, models_in_order, path_to_project, remove_deleted
 from tests.annotations.answered import answer, many_documents
-from tests.conftest import wait_until
-from tests.processes import WorkerProcess
 
 pytestmark = pytest.mark.django_db
 PAGE = "/p/small/delete/"
@@ -212,33 +209,3 @@ def test_the_command_asks_for_the_name_again(
 
     assert "small was deleted, with " in capsys.readouterr().out
     assert rows_left() == {"evaluations_auditentry": 1} or not rows_left()
-
-
-def test_tidying_by_hand_removes_what_is_deleted(
-    archived: Project, owner: User, client: Client, capsys: pytest.CaptureFixture[str]
-) -> None:
-    client.force_login(owner)
-    confirmed(client)
-
-    call_command("tidy", "--dry-run")
-    assert "a deleted project, would be removed" in capsys.readouterr().out
-    call_command("tidy")
-    assert "rows removed" in capsys.readouterr().out
-    assert not Project.objects.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.django_db(transaction=True)
-def test_a_real_worker_removes_it(
-    small_project: Project,
-    load: Callable[..., LoadResult],
-    make_judge: Callable[..., Judge],
-    start_worker: Callable[[], WorkerProcess],
-) -> None:
-    Project.objects.update(archived_at=timezone.now())
-    deletion.delete_project(small_project, by="olga")
-
-    start_worker()
-
-    wait_until(lambda: not Project.objects.exists(), seconds=90)

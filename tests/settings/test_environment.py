@@ -4,24 +4,11 @@ expects."""
 import os
 import subprocess
 import sys
-from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from geval_site import environment
-
-
-def test_whole_numbers_words_and_folders() -> None:
-    env = {"N": "12", "W": "a, b,,c", "D": "~/x"}
-
-    assert environment.whole("N", default=1, env=env) == 12
-    assert environment.whole("M", default=1, env=env) == 1
-    assert environment.words("W", env=env) == ["a", "b", "c"]
-    assert environment.words("V", default=("z",), env=env) == ["z"]
-    assert environment.money("P", default="0", env={"P": "25.50"}) == Decimal("25.5")
-    assert environment.folder("D", default=Path("/"), env=env) == Path.home() / "x"
 
 
 @pytest.mark.parametrize(

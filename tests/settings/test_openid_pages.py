@@ -5,11 +5,9 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any
 
 import httpx2
 import pytest
-from django.contrib.auth.models import User
 
 from tests.conftest import CHECKOUT
 from tests.openid_provider import Provider, address, oidc, provider
@@ -66,27 +64,3 @@ def test_pages_that_signing_in_does_not_need_are_closed(address: str, provider: 
     assert {httpx2.get(f"{address}/sign-in/with/{at}").status_code for at in others} == {404}
     refused = sign_in(address, process="connect")
     assert (refused.status_code, refused.history) == (404, [])
-
-
-def test_a_provider_that_answers_otherwise_is_named_with_what_it_lacks(
-    address: str, provider: Provider
-) -> None:
-    lacks_nothing, grace = "", {"sub": "17", "preferred_username": "grace"}
-    no_id: list[Any] = [{"preferred_username": "grace"}, {"sub": None}]
-    odd: list[Any] = [{"sub": ""}, [grace], "grace"]
-    pages = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
-    table = [
-        *((who, lacks_nothing, "It has no “sub”.") for who in no_id),
-        *((who, lacks_nothing, "did not answer as OpenID Connect asks. Try") for who in odd),
-        *((grace, page, f"It has no “{page}”.") for page in pages),
-    ]
-
-    for who, lacking, words in table:
-        provider.who, provider.claims, provider.lacking = who, {}, lacking
-        answer = sign_in(address)
-        assert (answer.status_code, User.objects.count()) == (502, 0), answer.text
-        assert "Example ID did not answer" in answer.text
-        assert words in answer.text
-    provider.who, provider.lacking = grace, lacks_nothing
-    assert sign_in(address).status_code == 200
-    assert User.objects.get().username == "grace"

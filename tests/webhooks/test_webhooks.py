@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -25,13 +25,10 @@ from annotations.planning.campaigns import (
     open_campaign,
     seat_annotators,
 )
-from evaluations.judging.runs.starting import start_run
-from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
+from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal, unseal
 from evaluations.people.webhooks.announcing import leave_message
 from evaluations.people.webhooks.sending import RETRY_SECONDS, new_secret, send_due, signature
-from tests.conftest import wait_until
-from tests.processes import WorkerProcess
 
 State = WebhookDelivery.State
 
@@ -204,26 +201,6 @@ def test_only_events_it_listens_to_are_sent(webhook: Webhook, small_project: Pro
     close_campaign(Campaign.objects.create(project=small_project, name="Ratings", state="open"))
 
     assert not WebhookDelivery.objects.exists()
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.processes
-def test_a_real_run_by_a_real_worker_is_announced(
-    webhook: Webhook,
-    receiver: Receiver,
-    small_project: Project,
-    make_judge: Callable[..., Judge],
-    start_worker: Callable[[], WorkerProcess],
-) -> None:
-    start_worker()
-    run = start_run(make_judge(small_project, use_steps=False), list(small_project.criteria.all()))
-
-    wait_until(lambda: bool(receiver.told))
-
-    body = json.loads(receiver.told[0][1])
-    assert body["type"] == "run.finished"
-    assert body["data"] == {"project": "small", "run": run.pk, "judge": "Stand-in", "state": "done"}
-    wait_until(lambda: WebhookDelivery.objects.get().state == State.DELIVERED)
 
 
 @pytest.mark.django_db
