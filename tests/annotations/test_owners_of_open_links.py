@@ -313,10 +313,8 @@ def test_the_api_does_the_same(browser: Client, campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("before", "What?"), ("before", "x" * 20_001), ("after", "What? | a = 3, b"),
-        ("banned", "x" * 500_001), ("done_url", "http://panel.example/"),
-        ("done_url", "javascript:alert(1)"), ("people", 0), ("people", -1), ("minutes", 10_081),
-        ("bonus", "0.005"), ("address", "not an address"), ("address", "taken"), ("consent", ""),
+        ("before", "What?"), ("banned", "x" * 500_001), ("done_url", "javascript:alert(1)"),
+        ("people", 0), ("bonus", "0.005"), ("address", "taken"),
     ],
 )  # fmt: skip
 def test_the_api_refuses_what_the_page_refuses_in_the_same_words(

@@ -140,33 +140,52 @@ def test_somebody_elses_item_is_refused(
     assert "mine" in answer.content.decode()
 
 
-def test_a_closed_campaign_refuses_and_keeps_the_draft(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+def close(campaign: Campaign, _users: list[User]) -> None:
+    close_campaign(campaign)
+
+
+def pass_the_deadline(_campaign: Campaign, _users: list[User]) -> None:
+    Campaign.objects.update(deadline=timezone.now() - timedelta(minutes=1))
+
+
+def unseat(campaign: Campaign, users: list[User]) -> None:
+    seat_annotators(campaign, users[1:])
+
+
+def expire(campaign: Campaign, _users: list[User]) -> None:
+    """The lease ran out, and others have done the item."""
+    Assignment.objects.update(state="expired")
+    campaign.items.update(places=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "is_kept"),
+    [
+        (close, "is closed", True),
+        (pass_the_deadline, "deadline", True),
+        (expire, "expired", True),
+        (unseat, "no longer an annotator", False),
+    ],
+)
+def test_an_answer_that_comes_too_late_is_refused_and_kept_as_a_draft(
+    at_work: AtWork,
+    annotators: list[User],
+    client_of: Callable[[User], Client],
+    change: Callable[[Campaign, list[User]], None],
+    message: str,
+    is_kept: bool,
 ) -> None:
     campaign, _seat, assignment, fields = at_work
-    close_campaign(campaign)
+    change(campaign, annotators)
 
     answer = client_of(annotators[0]).post(
         address(campaign, assignment, "submit"), fields, headers=JSON
     )
 
     assert answer.status_code == 403
-    assert "is closed" in answer.json()["message"]
-    assert Assignment.objects.get(pk=assignment).draft == fields
-
-
-def test_after_the_deadline_nothing_is_taken(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
-) -> None:
-    campaign, _seat, assignment, fields = at_work
-    Campaign.objects.update(deadline=timezone.now() - timedelta(minutes=1))
-
-    answer = client_of(annotators[0]).post(
-        address(campaign, assignment, "submit"), fields, headers=JSON
-    )
-
-    assert "deadline" in answer.json()["message"]
-    assert Assignment.objects.get(pk=assignment).draft == fields
+    assert message in answer.json()["message"]
+    if is_kept:
+        assert Assignment.objects.get(pk=assignment).draft == fields
 
 
 def test_a_removed_member_sees_the_reason_and_gets_back_what_was_typed(
@@ -187,20 +206,6 @@ def test_a_removed_member_sees_the_reason_and_gets_back_what_was_typed(
     assert "my thoughts" in answer.content.decode()
 
 
-def test_who_was_removed_from_the_campaign_sees_the_reason(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
-) -> None:
-    campaign, _seat, assignment, fields = at_work
-    seat_annotators(campaign, annotators[1:])
-
-    answer = client_of(annotators[0]).post(
-        address(campaign, assignment, "submit"), fields, headers=JSON
-    )
-
-    assert answer.status_code == 403
-    assert "no longer an annotator" in answer.json()["message"]
-
-
 def test_a_lease_that_ran_out_is_taken_back_while_there_is_a_place(
     at_work: AtWork, annotators: list[User]
 ) -> None:
@@ -215,22 +220,6 @@ def test_a_lease_that_ran_out_is_taken_back_while_there_is_a_place(
     )  # as it was read before: one of two places was free, and is taken now
     done.assignment.item.refresh_from_db()
     assert done.assignment.item.places == 0
-
-
-def test_a_lease_that_ran_out_is_refused_once_others_have_done_the_item(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
-) -> None:
-    campaign, _seat, assignment, fields = at_work
-    Assignment.objects.filter(pk=assignment).update(state="expired")
-    campaign.items.update(places=0)
-
-    answer = client_of(annotators[0]).post(
-        address(campaign, assignment, "submit"), fields, headers=JSON
-    )
-
-    assert answer.status_code == 403
-    assert "expired" in answer.json()["message"]
-    assert Assignment.objects.get(pk=assignment).draft == fields
 
 
 def test_time_cannot_be_longer_than_the_item_was_held(

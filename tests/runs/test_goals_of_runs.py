@@ -126,15 +126,11 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     client.force_login(owner)
     page = client.get(run.get_absolute_url()).content.decode()
     assert "Goal reached" in page
-    assert "judged so far" not in " ".join(page.split())
-    assert "> left<" not in page
-    assert "also count partly judged documents" in " ".join(page.split())
     rest = re.search(r'href="([^"]+)#start"\s*>Start a run on the rest', page)
     assert rest
     form = client.get(unescape(rest[1])).context["form"]
     assert form.initial["judge"] == str(run.judge_id)
     assert form.initial["criteria"] == [Criterion.objects.get().pk]
-    assert ", goal reached" in " ".join(client.get("/p/small/runs/").content.decode().split())
 
 
 def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged: Judged) -> None:
@@ -207,15 +203,12 @@ def rival(run: EvaluationRun) -> Judge:
 
 
 def test_a_run_ends_when_it_is_known_which_of_two_judges_is_better(
-    run: EvaluationRun, rival: Judge, judged: Judged, owner: User, client: Client
+    run: EvaluationRun, rival: Judge, judged: Judged
 ) -> None:
-    client.force_login(owner)
-    waiting = " ".join(client.get(run.get_absolute_url()).content.decode().split())
     judged(12)
     end_runs_at_goals()
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
-    assert "people, j or rival on each" in waiting
 
     judged(78)
     end_runs_at_goals()
@@ -318,7 +311,7 @@ def verdicts(run: EvaluationRun, monkeypatch: pytest.MonkeyPatch) -> Judged:
 
 
 def test_pass_or_fail_ends_by_the_share_of_same_verdicts(
-    run: EvaluationRun, verdicts: Judged, owner: User, client: Client
+    run: EvaluationRun, verdicts: Judged
 ) -> None:
     verdicts(15)
     end_runs_at_goals()
@@ -329,12 +322,6 @@ def test_pass_or_fail_ends_by_the_share_of_same_verdicts(
     end_runs_at_goals()
     run.refresh_from_db()
     assert "known within ±0.15: quality same verdict on 0.80 [0." in run.message
-
-    client.force_login(owner)
-    page = " ".join(client.get(run.get_absolute_url()).content.decode().split())
-    assert 'data-label="Same verdict"' in page
-    assert 'data-label="rho"' not in page
-    assert "quality: same verdict 0.80 after 115 documents" in page
 
 
 def test_two_judges_of_pass_or_fail_are_compared_by_same_verdicts(
