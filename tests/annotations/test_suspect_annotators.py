@@ -39,7 +39,7 @@ def test_honest_annotators_are_not_named_and_random_ones_are() -> None:
     """Of twelve people, three to each of 120 items, up to three click at random."""
     theirs = np.random.default_rng(11).random((12, 120)).argsort(axis=0) < 3
     honest, chance, copied = [], [], []
-    for seed in range(12):
+    for seed in range(6):
         answers, odd = people(12, items=120, seed=seed), 12 - seed % 4
         answers[~theirs] = np.nan
         clicks = np.random.default_rng(seed).integers(1, 6, size=answers[odd:].shape)
@@ -73,7 +73,7 @@ def pass_fail(passing: float, *, honest: int = 12, items: int = 60, seed: int = 
     return (seen > np.quantile(seen, 1 - passing))[:, :, None].astype(float)
 
 
-@pytest.mark.parametrize("passing", [0.5, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("passing", [0.5, 0.9])
 def test_at_most_one_in_twenty_honest_people_is_named_on_pass_and_fail(passing: float) -> None:
     called = []
     for seed in range(6):

@@ -35,15 +35,16 @@ def signed_in(owner: User, client: Client) -> Client:
     return client
 
 
-@pytest.mark.parametrize(("method", "path"), list(routes()))
-def test_no_route_ignores_a_field(
-    signed_in: Client, small_project: Project, method: str, path: str
-) -> None:
-    address = re.sub(r"\{\w+\}", "1", path.replace("{slug}", "small"))
-    refused = send(signed_in, method, address, {"nobody_reads_this": 1})
+def test_no_route_ignores_a_field(signed_in: Client, small_project: Project) -> None:
+    ignored = []
+    for method, path in routes():
+        address = re.sub(r"\{\w+\}", "1", path.replace("{slug}", "small"))
+        refused = send(signed_in, method, address, {"nobody_reads_this": 1})
+        names_it = "'nobody_reads_this' is no field here" in refused.content.decode()
+        if refused.status_code != 400 or not names_it:
+            ignored.append((method, path, refused.status_code))
 
-    assert refused.status_code == 400, refused.content
-    assert "'nobody_reads_this' is no field here" in refused.json()["detail"]
+    assert ignored == []
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,6 @@ def test_the_nearest_field_and_all_others_are_named(
 
     assert refused.status_code == 400
     assert message in refused.json()["detail"]
-
-
-def test_parameters_of_an_address_are_not_fields(signed_in: Client, small_project: Project) -> None:
-    assert signed_in.get("/api/v1/projects/small/runs?limit=5").status_code == 200
 
 
 def test_strangers_learn_no_names(small_project: Project) -> None:

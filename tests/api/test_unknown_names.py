@@ -38,17 +38,17 @@ def agent(owner: User, small_project: Project) -> Agent:
     return Agent(request, Level.SPEND, "http://localhost/")
 
 
-@pytest.mark.parametrize(("method", "path"), list(routes()))
-def test_no_route_ignores_a_parameter(
-    signed_in: Client, small_project: Project, method: str, path: str
-) -> None:
-    address = re.sub(r"\{\w+\}", "1", path.replace("{slug}", "small"))
-    refused = signed_in.generic(method.upper(), f"{address}?nobody_reads_this=1")
+def test_no_route_ignores_a_parameter(signed_in: Client, small_project: Project) -> None:
+    ignored = []
+    for method, path in routes():
+        address = re.sub(r"\{\w+\}", "1", path.replace("{slug}", "small"))
+        refused = signed_in.generic(method.upper(), f"{address}?nobody_reads_this=1")
+        # Required fields and parameters are asked for first.
+        names_it = "'nobody_reads_this' is no parameter here" in refused.content.decode()
+        if refused.status_code != 422 and not (refused.status_code == 400 and names_it):
+            ignored.append((method, path, refused.status_code))
 
-    # Required fields and parameters are asked for first.
-    assert refused.status_code in (400, 422), refused.content
-    if refused.status_code == 400:
-        assert "'nobody_reads_this' is no parameter here" in refused.json()["detail"]
+    assert ignored == []
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def call(agent: Agent, tool: str, arguments: dict[str, Any]) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("tool", names_of_tools())
-def test_no_tool_ignores_an_argument(agent: Agent, tool: str) -> None:
-    made = make_server(agent, here=True)._tool_manager.get_tool(tool)
-    assert made is not None
+def test_no_tool_ignores_an_argument(agent: Agent) -> None:
+    for tool in names_of_tools():
+        made = make_server(agent, here=True)._tool_manager.get_tool(tool)
+        assert made is not None
 
-    assert made.parameters["additionalProperties"] is False
-    assert "'max_items' is no argument" in call(agent, tool, {"max_items": 5})
+        assert made.parameters["additionalProperties"] is False
+        assert "'max_items' is no argument" in call(agent, tool, {"max_items": 5})
 
 
 @pytest.mark.parametrize(

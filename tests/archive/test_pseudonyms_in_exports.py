@@ -40,25 +40,21 @@ def names_in(text: str) -> list[str]:
     return [name for name in NAMES if re.search(rf"(?<![A-Za-z]){name}(?![A-Za-z])", text)]
 
 
-@pytest.mark.parametrize("name", DOWNLOADS)
-def test_pseudonyms_leave_no_name_in_any_export(browser: Client, name: str) -> None:
-    for query in ("?pseudonyms=true", "?pseudonyms"):
-        assert names_in(content_of(browser.get(PAGE.format(name) + query))) == []
+def test_pseudonyms_leave_no_name_in_any_export(browser: Client) -> None:
+    for name in DOWNLOADS:
+        for query in ("?pseudonyms=true", "?pseudonyms"):
+            assert names_in(content_of(browser.get(PAGE.format(name) + query))) == [], name
 
 
-@pytest.mark.parametrize("name", ["answers.csv", "argilla.json", "label-studio.json"])
-def test_exports_of_the_api_have_pseudonyms(browser: Client, name: str) -> None:
-    shown = content_of(browser.get(API.format(name) + "?pseudonyms=true"))
+def test_exports_and_lines_of_the_api_have_pseudonyms(browser: Client) -> None:
+    files = [API.format(name) for name in ("answers.csv", "argilla.json", "label-studio.json")]
+    lines = [LINES.format(name) for name in ("ratings", "preferences")]
+    for address in files + lines:
+        shown = content_of(browser.get(address + "?pseudonyms=true"))
 
-    assert names_in(shown) == []
-    assert "annotator " in shown
-    assert names_in(content_of(browser.get(API.format(name)))) != []
-
-
-@pytest.mark.parametrize("name", ["ratings", "preferences"])
-def test_lines_of_the_api_have_pseudonyms(browser: Client, name: str) -> None:
-    assert names_in(content_of(browser.get(LINES.format(name) + "?pseudonyms=true"))) == []
-    assert names_in(content_of(browser.get(LINES.format(name)))) != []
+        assert names_in(shown) == []
+        assert "annotator " in shown
+        assert names_in(content_of(browser.get(address))) != []
 
 
 @pytest.mark.parametrize("address", [PAGE, API])

@@ -31,19 +31,15 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_no_page_ignores_a_parameter(
-    owner: User, small_project: Project, client: Client, address: str
-) -> None:
+def test_no_page_ignores_a_parameter(owner: User, small_project: Project, client: Client) -> None:
     client.force_login(owner)
+    ignored = []
+    for address in PAGES:
+        refused = client.get(f"{address}?nobody_reads_this=1")
+        if refused.status_code != 400 or b"is no parameter here" not in refused.content:
+            ignored.append((address, refused.status_code))
 
-    refused = client.get(f"{address}?nobody_reads_this=1")
-
-    assert refused.status_code == 400
-    assert "is no parameter here" in refused.content.decode()
-
-
-def test_there_are_pages_to_go_over() -> None:
+    assert ignored == []
     assert len(PAGES) > 100
 
 

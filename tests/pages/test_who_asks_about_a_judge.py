@@ -48,26 +48,24 @@ def test_a_run_from_a_judges_page_is_of_that_judge(
     assert chosen(text(client, address[1])) == [str(judge.pk)]
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("level=nonsense", "level is"),
-        ("coefficient=nonsense", "coefficient is"),
-        ("judges=99999", "There is no judge"),
-        ("criteria=nonsense", "There is no criterion"),
-        ("round=nonsense", "There is no round"),
-        ("judge=99999", "There is no judge"),
-        ("criterion=nonsense", "There is no criterion"),
-    ],
-)
-def test_a_wrong_name_in_the_address_of_a_report(
-    client: Client, judged_project: Project, query: str, message: str
-) -> None:
-    # A page says it above another view; a file would be another view.
-    assert message in text(client, f"/p/small/report/?{query}")
-    assert client.get(f"/p/small/report/export/csv/?{query}").status_code == 404
-    for address in ("snapshots/new", "share"):
-        client.post(f"/p/small/report/{address}/", {"query": query})
+WRONG = {
+    "level=nonsense": "level is",
+    "coefficient=nonsense": "coefficient is",
+    "judges=99999": "There is no judge",
+    "criteria=nonsense": "There is no criterion",
+    "round=nonsense": "There is no round",
+    "judge=99999": "There is no judge",
+    "criterion=nonsense": "There is no criterion",
+}
+
+
+def test_a_wrong_name_in_the_address_of_a_report(client: Client, judged_project: Project) -> None:
+    for query, message in WRONG.items():
+        # A page says it above another view; a file would be another view.
+        assert message in text(client, f"/p/small/report/?{query}")
+        assert client.get(f"/p/small/report/export/csv/?{query}").status_code == 404
+        for address in ("snapshots/new", "share"):
+            client.post(f"/p/small/report/{address}/", {"query": query})
     assert not judged_project.snapshots.exists()
     assert not judged_project.share_links.exists()
 

@@ -102,8 +102,14 @@ def test_the_demo_is_not_made_on_a_production_site(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hides processes")
-@pytest.mark.parametrize("module", ["geval_site.settings", "geval_site.web_server"])
-@pytest.mark.parametrize(("mode", "dumpable"), [("production", "0"), ("local", "1")])
+@pytest.mark.parametrize(
+    ("module", "mode", "dumpable"),
+    [
+        ("geval_site.settings", "production", "0"),
+        ("geval_site.web_server", "production", "0"),
+        ("geval_site.settings", "local", "1"),
+    ],
+)
 def test_no_other_process_reads_the_environment_of_a_production_site(
     module: str, mode: str, dumpable: str
 ) -> None:

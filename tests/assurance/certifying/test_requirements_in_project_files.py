@@ -1,13 +1,11 @@
 """A project's file says what its judges are to meet; `apply` certifies it, once."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 
 from evaluations.models import EvaluationRun, Judge, Project
-from geval.command_line import main
 from tests.project_files.conftest import WHOLE, Run, in_file, run
 
 __all__ = ["in_file", "run"]
@@ -45,22 +43,6 @@ def test_requirements_against_another_human_score_are_certified_anew(
     assert run("diff", changed)[0] == 0
 
 
-def test_a_removed_human_score_is_refused_and_exported_as_what_stands_in(
-    run: Run, small_project: Project, tmp_path: Path
-) -> None:
-    code, message = run("apply", f"{CERTIFIED}    human_score: mace\n")
-    run("apply", CERTIFIED)
-    certificate = small_project.certificates.get()
-    certificate.content |= {"human_score": "mace"}
-    certificate.save()
-    exported = tmp_path / "exported.yaml"
-    call_command("export_project", "small", str(exported), "--as", "yaml")
-
-    assert code != 0
-    assert "mace was removed: use dawid-skene" in message
-    assert "human_score: dawid-skene" in exported.read_text()
-
-
 def test_a_new_version_of_a_judge_is_certified_once(run: Run, small_project: Project) -> None:
     run("apply", CERTIFIED)
     EvaluationRun.objects.create(project=small_project, judge=Judge.objects.get(name="overlap"))
@@ -96,19 +78,3 @@ def test_what_cannot_be_required_is_said_before_anything_is_changed(
     assert "yaml:43: 'spearman' is not a requirement" in message
     assert message.endswith("Nothing was changed.")
     assert not small_project.criteria.filter(name="faithful").exists()
-
-
-@pytest.mark.processes
-@pytest.mark.django_db(transaction=True)
-def test_a_site_certifies_over_the_network(
-    site_address: str,
-    in_file: Callable[[str], str],
-    small_project: Project,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    asked = [in_file(CERTIFIED), "--site", site_address]
-
-    assert main(["apply", *asked]) == 0
-    assert DONE in capsys.readouterr().out
-    assert main(["diff", *asked]) == 0
-    assert small_project.certificates.count() == 1

@@ -86,7 +86,7 @@ def test_folding_twice_changes_nothing_and_case_does_not_matter(text: str) -> No
 
 def test_folding_each_letter_twice_changes_nothing() -> None:
     """A letter may look like one that is itself of a group: Cyrillic en like H, and h like n."""
-    letters = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    letters = (chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000)
 
     assert [each for each in letters if folded(folded(each)) != folded(each)] == []
     assert folded("\N{CYRILLIC CAPITAL LETTER EN}ello") == folded("Hello")

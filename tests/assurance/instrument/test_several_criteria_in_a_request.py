@@ -36,10 +36,10 @@ def beside(asked_project: Project, criterion: Criterion) -> Criterion:
     return Criterion.objects.create(project=asked_project, name="beside", position=1)
 
 
-def decider(project: Project, base_url: str, *, together: bool) -> Judge:
+def decider(project: Project, base_url: str) -> Judge:
     draft = JudgeDraft(
         name="J", kind="decision", model="m", endpoint=endpoint_at(project, base_url),
-        settings={"together": together}, use_steps=False, price_in=1, price_out=1,
+        settings={"together": True}, use_steps=False, price_in=1, price_out=1,
     )  # fmt: skip
     return create_judge(project, draft)[0]
 
@@ -49,24 +49,21 @@ def rate_both(judge: Judge) -> None:
     work_on_run(run.pk, "worker")
 
 
-@pytest.mark.parametrize(("together", "questions"), [(True, 2), (False, 1)])
 def test_each_request_of_a_study_has_the_questions_of_a_run(
     asked_project: Project,
     criterion: Criterion,
     beside: Criterion,
     server: tuple[str, Asked],
-    together: bool,
-    questions: int,
 ) -> None:
     base_url, asked = server
-    judge = decider(asked_project, base_url, together=together)
+    judge = decider(asked_project, base_url)
     rate_both(judge)
     asked.clear()
     make_study(judge, criterion, "again", items=30, replies=2)
 
     work(2)
 
-    assert {len(body["questions"]) for body in asked} == {questions}
+    assert {len(body["questions"]) for body in asked} == {2}
     assert len(asked) == 60
     assert [(one.criterion, one.found.items) for one in steadiness(judge)] == [("usefulness", 30)]
 
@@ -74,7 +71,7 @@ def test_each_request_of_a_study_has_the_questions_of_a_run(
 def test_a_study_ends_where_the_prompt_of_a_criterion_beside_changes(
     asked_project: Project, criterion: Criterion, beside: Criterion, server: tuple[str, Asked]
 ) -> None:
-    judge = decider(asked_project, server[0], together=True)
+    judge = decider(asked_project, server[0])
     rate_both(judge)
     study = make_study(judge, criterion, "again", items=30, replies=3)
     work()
