@@ -304,27 +304,3 @@ def test_it_works_without_scripts(ann: User, corpus: Project, browser: Any, site
     context.close()
 
     assert sorted(Rating.objects.values_list("score", flat=True)) == [4, 4, 4, 4]
-
-
-def test_ranking_by_dragging(ann: User, corpus: Project, sign_in: Callable[[str], Page]) -> None:
-    campaign = campaign_for(ann, corpus, kind=CampaignKind.RANKING, group_size=3)
-    page = sign_in("ann")
-    page.goto(task_address(campaign))
-    assignment = current(page)
-    shown = Assignment.objects.get(pk=assignment).shown
-
-    first = page.locator("[data-output]").first.bounding_box()
-    grip = page.locator("[data-grip]").nth(2).bounding_box()
-    assert first
-    assert grip
-    page.mouse.move(grip["x"] + 5, grip["y"] + 5)
-    page.mouse.down()
-    page.mouse.move(first["x"] + 40, first["y"] + 10, steps=15)
-    page.mouse.up()
-    press(page, "Enter")
-    wait_for_another(page, assignment)
-    wait_until(lambda: len(answers(campaign)) == 1, seconds=15)
-
-    ranks = answers(campaign)[assignment]["ranks"]["0"]
-    assert ranks[str(shown[2])] == 1
-    assert sorted(ranks.values()) == [1, 2, 3]

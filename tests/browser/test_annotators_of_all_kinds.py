@@ -77,47 +77,6 @@ def waiting(page: Page) -> int:
     )
 
 
-def test_a_new_item_is_announced_and_has_the_focus(page: Page) -> None:
-    expect(page.locator("#announced")).to_have_text("")
-
-    rate(page)
-
-    expect(page.locator("#announced")).to_have_text("New item: 1 of 6")
-    expect(page.locator("[data-output]")).to_be_focused()
-
-
-def test_keys_of_one_character_are_changed_and_switched_off(page: Page, campaign: Campaign) -> None:
-    flag = page.locator("[name=flagged]")
-    page.keyboard.press("?")
-    page.get_by_label("Key: flag").fill("x")
-    page.get_by_label("Key: flag").press("Tab")
-    page.keyboard.press("Escape")
-    page.keyboard.press("f")
-    expect(flag).not_to_be_checked()
-    page.keyboard.press("x")
-    expect(flag).to_be_checked()
-    expect(page.locator(".task-submit label kbd")).to_have_text("x")
-
-    page.reload()
-    page.keyboard.press("?")
-    page.get_by_label("Key: comment").fill("x")
-    page.get_by_label("Key: comment").press("Tab")
-    page.get_by_label("Use keys of one character").uncheck()
-    page.keyboard.press("Escape")
-    page.locator("[data-output]").focus()
-    page.keyboard.press("x")
-    page.keyboard.press("4")
-
-    expect(flag).to_be_checked()
-    expect(page.locator("[data-question] input:checked")).to_have_count(0)
-    expect(page.locator(".task-submit label kbd")).to_be_hidden()
-    page.locator("[data-question]").first.locator("input").first.focus()
-    page.keyboard.press("4")
-    expect(page.locator("[data-question] input:checked")).to_have_count(1)
-    rows = Assignment.objects.filter(campaign=campaign, state=AssignmentState.SUBMITTED)
-    assert not rows.exists()
-
-
 def test_answers_given_after_the_session_ended_are_sent_after_signing_in_again(
     page: Page, context: BrowserContext
 ) -> None:

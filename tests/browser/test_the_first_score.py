@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from evaluations.models import Endpoint, Judge, Project
+from evaluations.models import Judge, Project
 from tests.browser.clicks import Clicks
 from tests.browser.conftest import serious
 from tests.processes import StandInProcess, WorkerProcess
@@ -74,28 +74,3 @@ def test_six_clicks_lead_from_new_judge_to_the_first_score(
     page.get_by_role("button", name="Save as a new version").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("G-Eval (version 2)")
     assert Judge.objects.filter(retired_at=None).get().settings["wording"].count("haiku") == 1
-
-
-def test_a_provider_shows_the_address_only_where_it_is_needed(
-    small_project: Project, owner: User, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("olga")
-    page.goto("/p/small/endpoints/new/")
-    provider, address = page.get_by_label("Provider"), page.get_by_label("Base URL")
-
-    expect(address).to_be_visible()
-    provider.select_option("openai")
-    expect(address).to_be_hidden()
-    expect(page.get_by_text("Keys are made at platform.openai.com")).to_be_visible()
-    provider.select_option("azure")
-    expect(address).to_be_visible()
-    expect(address).to_have_value("")
-    expect(page.get_by_text("Enter https://NAME.openai.azure.com/openai/v1")).to_be_visible()
-    provider.select_option("ollama")
-    expect(address).to_have_value("http://localhost:11434/v1")
-    address.fill("http://127.0.0.1:9/v1")
-    provider.select_option("llamacpp")
-    expect(address).to_have_value("http://127.0.0.1:9/v1")  # what was typed stays
-    page.get_by_role("button", name="Save endpoint").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("127.0.0.1:9")
-    assert Endpoint.objects.get().base_url == "http://127.0.0.1:9/v1"

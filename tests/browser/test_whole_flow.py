@@ -7,8 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from evaluations.models import Project
-from tests.conftest import OUTPUTS, RATINGS, wait_until
+from tests.conftest import OUTPUTS, RATINGS
 from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
@@ -66,39 +65,3 @@ def test_from_an_upload_to_correlations(
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator(".chart .plot-container").first).to_be_visible()
     expect(page.locator(".chart").first.locator(".scatterlayer .point")).to_have_count(6)
-
-
-def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
-    owner: User,
-    small_project: Project,
-    sign_in: Callable[[str], Page],
-    start_standin: Callable[..., StandInProcess],
-    start_worker: Callable[[], WorkerProcess],
-) -> None:
-    small_project.endpoints.create(name="nobody", base_url="http://127.0.0.1:9/v1")
-    small_project.endpoints.create(name="here", base_url=start_standin().base_url)
-    page = sign_in("olga")
-    page.goto("/p/small/judges/new/?kind=geval")
-    page.get_by_label("Name", exact=True).fill("Judge Judy")
-    page.get_by_label("Model").fill("offline-stand-in")
-    page.get_by_label("Endpoint").select_option("nobody")
-    page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Probing what nobody can do with offline-stand-in…")).to_be_visible()
-    expect(page.get_by_text("No worker is running")).to_be_visible()
-    asked: list[str] = []
-    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
-    page.get_by_role("link", name="Cancel").click(no_wait_after=True)
-    wait_until(lambda: not page.wait_for_timeout(50) and asked == ["beforeunload"])
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
-
-    start_worker()
-
-    expect(page.get_by_text("Nothing answers at http://127.0.0.1:9/v1")).to_be_visible(
-        timeout=60_000
-    )
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
-    page.get_by_label("Endpoint").select_option("here")
-    page.get_by_role("button", name="Create judge").click()
-    expect(
-        page.get_by_text("Judge Judy is created. Try it on an item, or start a run.")
-    ).to_be_visible(timeout=60_000)

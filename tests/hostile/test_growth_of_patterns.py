@@ -6,13 +6,10 @@ as long, not sixty-four.
 """
 
 import math
-import re
 import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
-
-import pytest
 
 from tests.hostile.growth import inputs_for
 from tests.hostile.patterns import Used, all_patterns
@@ -85,19 +82,3 @@ def test_no_pattern_takes_a_time_that_grows_with_the_square_of_a_text() -> None:
     record("patterns, texts made for them", ends)
     assert slow == []
     assert large == []
-
-
-@pytest.mark.parametrize(
-    ("pattern", "lengths"),
-    [
-        (r"\{\{\s*(\w[^{}]*?)\s*\}\}", LENGTHS),
-        (r"\s+$", LENGTHS),
-        # Exponential: nobody waits for a longer text.
-        (r"(a|a)*b", (12, 24)),
-    ],
-)
-def test_a_pattern_that_grows_faster_is_noticed(pattern: str, lengths: tuple[int, ...]) -> None:
-    used = Used("here", re.compile(pattern), "finditer")
-    texts = zip(*(inputs_for(used.pattern, length) for length in lengths), strict=False)
-
-    assert any(grows_too_fast(used, text) for text in texts)
