@@ -12,15 +12,13 @@ from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
 from annotations.models import Campaign, CampaignItem, Decision, Seat
 from annotations.planning.assignment import queue_of
-from annotations.planning.known_answers import ids_by_name
 from annotations.results.adjudication import (
     decide,
     disputed_items,
     disputed_questions,
 )
-from evaluations.models import AuditEntry, Project
+from evaluations.models import Project
 from evaluations.reports.data import load_data
-from geval.files.answers.gold import read_gold
 from geval.reports.options import ReportOptions
 
 pytestmark = pytest.mark.django_db
@@ -115,32 +113,3 @@ def test_an_adjudicator_sees_names_of_systems_only_where_annotators_do(
     assert not shown()
     Campaign.objects.filter(pk=campaign.pk).update(show_systems=True)
     assert shown()
-
-
-def test_decisions_are_practice_of_the_next_round(
-    disputed: CampaignItem, as_role: Callable[[str], Client]
-) -> None:
-    campaign, owner = disputed.campaign, as_role("owner")
-    address = f"/p/small/annotate/{campaign.pk}/prepare/"
-    assert "Adjudicate disputed" in owner.post(address, follow=True).content.decode()
-    assert AuditEntry.objects.get().refused
-    first = campaign.criteria.order_by("pk")[0]
-    for point, note in (("2", "No."), ("5", "It opens, with the news.")):
-        decide(disputed, {f"score-{first.pk}": point}, user=None, note=note)
-
-    edit = owner.post(address)
-
-    assert not AuditEntry.objects.latest("pk").refused
-    draft = Campaign.objects.exclude(pk=campaign.pk).get()
-    assert (draft.state, draft.practice_items) == ("draft", 1)
-    assert draft.gold == [
-        {
-            "document": disputed.document_id, "outputs": disputed.outputs,
-            "expected": {"scores": {str(first.pk): 5}, "reason": "It opens, with the news."},
-        }
-    ]  # fmt: skip
-    # The form writes and reads the same.
-    form = owner.get(edit["Location"]).context["form"]
-    written = form.fields["gold_csv"].initial
-    read = read_gold(written, "rating", [first], lambda: ids_by_name(draft.project))
-    assert read == draft.gold

@@ -17,7 +17,7 @@ from annotations.planning.campaigns import annotator_of, open_campaign
 from annotations.planning.known_answers import ids_by_name
 from annotations.results.adjudication import disputed_items
 from annotations.results.progress import campaign_progress, own_progress
-from evaluations.models import CandidateOutput, Membership, Project, Role
+from evaluations.models import CandidateOutput, Project
 from geval.files.answers.gold import GoldError, read_gold
 
 pytestmark = pytest.mark.django_db
@@ -139,28 +139,6 @@ def test_known_answers_are_asked_of_everybody_and_counted(
     assert progress["ann1"].submitted == 4
 
 
-def test_attention_checks_say_what_to_answer_and_are_counted(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    seat_of: Callable[..., Seat],
-    ratings_for: Callable[..., dict[str, str]],
-) -> None:
-    campaign = make_campaign(attention_checks=True, check_percent=25)
-    seat = seat_of(campaign, annotators[0])
-    client = Client()
-    client.force_login(annotators[0])
-    answer_all(seat, ratings_for(campaign))
-    check = Assignment.objects.get(annotator=seat.annotator, item__kind=ItemKind.ATTENTION)
-    page = client.get(f"/p/small/annotate/{campaign.pk}/task/{check.pk}/").content.decode()
-
-    assert "This is an attention check" in page
-    for key, point in (check.item.expected or {})["scores"].items():
-        assert f"{campaign.criteria.get(pk=key).name} {point:g}" in page
-    assert {row.annotator: row.checks for row in campaign_progress(campaign).annotators}[
-        "ann1"
-    ] == 1
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -226,41 +204,6 @@ def test_progress_counts_and_measures(
     assert [of.items for of in rows["ann1"].questions] == [2, 2]
     assert rows["ann3"].submitted == 0
     assert (own.submitted, own.campaign_share) == (6, 8 / 12)
-
-
-def test_clicking_through_and_flat_answers_are_pointed_out(
-    small_project: Project,
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    make_user: Callable[..., User],
-    seat_of: Callable[..., Seat],
-    load: Callable[..., object],
-) -> None:
-    users = [*annotators, *(make_user(f"ann{number}") for number in (4, 5, 6))]
-    for user in users[3:]:
-        Membership.objects.create(project=small_project, user=user, role=Role.ANNOTATOR)
-    more = "\n".join(
-        f'{{"doc_id": "e{d}", "system_id": "good", "source": "Text {d}.", "output": "A text."}}'
-        for d in range(12)
-    )
-    load(small_project, {"more.jsonl": more})
-    campaign = make_campaign(overlap=6, users=users)
-    for user, seconds in zip(users, (20.0, 22.0, 1.0, 19.0, 21.0, 24.0), strict=True):
-        seat = seat_of(campaign, user)
-        number = 0
-        while queue := queue_of(seat):
-            Assignment.objects.update(reserved_at="2020-01-01T00:00Z")
-            score = "3" if seconds == 1.0 else str(1 + number % 5)
-            fields = {f"score-{pk}": score for pk in campaign.criteria.values_list("pk", flat=True)}
-            submit(seat, queue[0], fields, user=user, version=0, seconds=seconds)
-            number += 1
-
-    warnings = {row.annotator: row.warnings for row in campaign_progress(campaign).annotators}
-
-    (together,) = warnings.pop("ann3")
-    assert together.startswith("signs together: ")
-    assert "100% of the answers are the same, where others" in together
-    assert set(warnings.values()) == {()}
 
 
 def test_items_in_dispute_are_decided_beside_the_ratings(

@@ -1,24 +1,19 @@
 """Items go to as many annotators as planned and never twice to one, whoever works at the same time
 or vanishes."""
 
-import random
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
 from django.utils import timezone
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.models import Annotator, Assignment, Campaign, ItemOrder, Rating, Seat
-from annotations.planning.assignment import idle_reason, queue_of, skip
-from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
+from annotations.models import Assignment, Campaign, ItemOrder, Seat
+from annotations.planning.assignment import queue_of, skip
+from annotations.planning.campaigns import seat_annotators
 
 pytestmark = pytest.mark.django_db
 
@@ -97,74 +92,3 @@ def test_who_is_taken_out_gets_nothing_and_gives_back_what_they_hold(
     with pytest.raises(AnnotationError, match="no longer an annotator"):
         submit(seat, held, ratings_for(campaign), user=annotators[0], version=0, seconds=None)
     assert campaign.items.filter(places=1).count() == 6
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.slow
-def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_three_ratings(
-    make_user: Callable[..., User], project: Project
-) -> None:
-    users = [make_user(f"worker{number}") for number in range(50)]
-    for user in users:
-        Membership.objects.create(project=project, user=user, role=Role.ANNOTATOR)
-    systems = [System.objects.create(project=project, name=f"s{number}") for number in range(4)]
-    for number in range(50):
-        document = Document.objects.create(project=project, doc_id=f"d{number}", source="A text.")
-        CandidateOutput.objects.bulk_create(
-            CandidateOutput(document=document, system=system, text="A summary.")
-            for system in systems
-        )
-    criterion = project.criteria.create(name="coherence")
-    campaign = Campaign.objects.create(
-        project=project, name="Crowd", overlap=3, order=ItemOrder.RANDOM, lease_minutes=0.02
-    )
-    campaign.criteria.set([criterion])
-    seat_annotators(campaign, users)
-    campaign.seats.update(takes_more=True)
-    open_campaign(campaign)
-    errors: list[BaseException] = []
-
-    def annotate(number: int) -> None:
-        chance = random.Random(number)
-        try:
-            seat = Seat.objects.select_related("campaign").get(
-                campaign=campaign, annotator__user=users[number]
-            )
-            vanishes_after = chance.randint(0, 6) if number % 2 else None
-            idle_until = time.monotonic() + 20
-            done = 0
-            while time.monotonic() < idle_until:
-                queue = queue_of(seat)
-                if vanishes_after is not None and done >= vanishes_after:
-                    return  # with what it has reserved
-                if not queue:
-                    if idle_reason(seat) == "finished":
-                        return
-                    time.sleep(0.1)
-                    continue
-                try:
-                    fields = {f"score-{criterion.pk}": str(chance.randint(1, 5))}
-                    submit(seat, queue[0], fields, user=users[number], version=0, seconds=1.0)
-                    done += 1
-                except AnnotationError as error:
-                    if (
-                        "ran out" not in error.message
-                    ):  # that the item is taken by then is part of the game
-                        raise
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=annotate, args=(number,)) for number in range(50)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert errors == []
-    ratings = Counter(Rating.objects.values_list("output", flat=True))
-    assert len(ratings) == 200
-    assert set(ratings.values()) == {3}
-    assert Rating.objects.count() == Rating.objects.values("output", "annotator").distinct().count()
-    assert Annotator.objects.filter(ratings__isnull=True).count() < 50

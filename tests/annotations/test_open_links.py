@@ -22,7 +22,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.open_links.places import end_all_overdue, end_banned
-from annotations.planning.campaigns import close_campaign, open_campaign
+from annotations.planning.campaigns import open_campaign
 from evaluations.models import Project
 
 pytestmark = pytest.mark.django_db
@@ -284,21 +284,6 @@ def test_after_the_time_limit_items_go_back_and_answers_are_refused(link: OpenLi
     assert "BACK1" in page(person.arrive())
 
 
-def test_people_who_need_items_get_those_of_people_out_of_time(link: OpenLink) -> None:
-    Campaign.objects.update(order="random")
-    OpenLink.objects.update(items_each=6)
-    first = Person("p1").begin()
-    while first.rate():
-        pass
-    Person("p2").begin()
-    third = Person("p3").begin()
-
-    before = third.rate()
-    time_is_over(external_id="p2")
-
-    assert (before, third.rate()) == (False, True)
-
-
 def test_an_overdue_place_is_free_for_the_next_person(link: OpenLink) -> None:
     OpenLink.objects.update(people=1)
     Person("p1").begin()
@@ -336,15 +321,6 @@ def test_a_closed_link_takes_nobody_new_and_lets_others_go_on(link: OpenLink) ->
 
     assert Person("p2").arrive().status_code == 403
     assert person.rate()
-
-
-def test_a_closed_campaign_brings_people_to_its_end(link: OpenLink) -> None:
-    person = Person().begin()
-    person.rate()
-    close_campaign(link.campaign)
-
-    assert "One step is left" in page(person.client.get("/c/ferries/task/"))
-    assert "DONE1" in page(person.finish())
 
 
 def test_whoever_found_no_items_is_screened_out(link: OpenLink) -> None:

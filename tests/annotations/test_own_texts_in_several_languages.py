@@ -70,37 +70,6 @@ def test_annotators_read_guidelines_and_consent_in_their_language(
         assert "[de]" not in german + other
 
 
-QUESTION = "Do you teach? [de] Lehren Sie? | yes [de] ja = 1, no [de] nein"
-
-
-@pytest.mark.django_db
-def test_titles_and_short_questions_are_in_the_language_of_their_readers(
-    make_campaign: Callable[..., Campaign],
-) -> None:
-    link = OpenLink.objects.create(
-        campaign=make_campaign(overlap=3), address="ferries", consent="Yes?",
-        title="Rate [de] Bewerten", before=[read_questions(QUESTION)[0].as_json()],
-    )  # fmt: skip
-    pages = {}
-    for language in ("de", "fr"):
-        visitor = Client(headers={"Accept-Language": language})
-        address = f"/c/ferries?PROLIFIC_PID={language}"
-        pages[language] = visitor.post(address, {"agree": "1"}, follow=True)
-        visitor.post("/c/ferries/start", {"q0": "yes"})
-
-    german, french = (pages[language].content.decode() for language in ("de", "fr"))
-    german, french = (" ".join(page.split()) for page in (german, french))
-    for word in ("Bewerten", "Lehren Sie?", " ja</label>", " nein</label>"):
-        assert word in german, word
-        assert word not in french, word
-    for word in ("Rate", "Do you teach?", " yes</label>"):
-        assert word in french, word
-    assert "[de]" not in german + french
-    # Whatever the language, the answer is the same, and counts for the same group.
-    answers = list(link.participants.order_by("pk").values_list("before", "state"))
-    assert answers == [({"Do you teach?": "yes"}, "active"), ({"Do you teach?": "yes"}, "screened")]
-
-
 @pytest.mark.parametrize(
     "lines", ["A? [de] B? | number\nA? [fr] C? | text", "A? | yes [de] ja, yes [fr] oui"]
 )

@@ -178,36 +178,6 @@ def test_an_owner_returns_and_fixes_on_pages_and_the_annotator_asks_back(
 
 
 @pytest.mark.parametrize(
-    ("sent", "expected"),
-    [
-        ({"scores": {"coherence": 5, "fluency": 1}}, ""),
-        ({"scores": {"coherence": 9, "fluency": 1}}, "coherence"),
-        ({"scores": {"coherense": 5}}, "Did you mean coherence"),
-        ({"scores": 5}, "as answers are listed"),
-        (None, "coherence"),
-    ],
-)
-def test_the_api_fixes_an_answer_by_names(
-    campaign: Campaign, as_role: Callable[[str], Client], sent: object, expected: str
-) -> None:
-    answer = Assignment.objects.filter(campaign=campaign, flagged=True).get()
-    address = f"/api/v1/projects/small/campaigns/{campaign.pk}/answers/{answer.pk}/review"
-
-    reply = as_role("owner").post(
-        address, json.dumps({"action": "fixed", "answer": sent}), content_type="application/json"
-    )
-
-    answer.refresh_from_db()
-    if expected:
-        assert reply.status_code in (400, 422)
-        assert expected in reply.content.decode()
-        assert set(answer.answer["scores"].values()) == {2}
-    else:
-        assert reply.json()["answer"]["scores"] == {"coherence": 5, "fluency": 1}
-        assert reply.json()["reviews"][0]["action"] == "fixed"
-
-
-@pytest.mark.parametrize(
     ("show", "count"), [("", 2), ("flagged", 1), ("commented", 1), ("skipped", 0), ("rejected", 0)]
 )
 def test_an_owner_returns_all_answers_of_a_filter(

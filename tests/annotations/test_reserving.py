@@ -166,20 +166,6 @@ def test_the_only_item_comes_back_after_its_lease_with_the_draft(work: Work) -> 
     assert timezone.now() - again.reserved_at < timedelta(minutes=1)
 
 
-def test_each_annotator_sees_a_pack_in_an_order_of_their_own(
-    work: Work, seat_of: Callable[..., Seat], annotators: list[User]
-) -> None:
-    campaign, _seat = work(8, overlap=3)
-
-    orders = [
-        [Assignment.objects.get(pk=pk).item.position for pk in queue_of(seat_of(campaign, user))]
-        for user in annotators
-    ]
-
-    assert [sorted(order) for order in orders] == [list(range(8))] * 3
-    assert len({*map(tuple, orders), tuple(range(8))}) == 4
-
-
 # Checks and practice
 
 

@@ -143,20 +143,6 @@ def test_guidelines_of_a_criterion_are_saved_by_page_and_api(
     assert {row["by_name"] for row in listed} == {"olga"}
 
 
-def test_a_change_by_the_command_line_is_a_version_when_somebody_reads_it(
-    make_campaign: Callable[..., Campaign],
-    annotators: list[User],
-    client_of: Callable[[User], Client],
-) -> None:
-    campaign, client = make_campaign(), client_of(annotators[0])
-    client.get(address(campaign))
-
-    Criterion.objects.filter(name="fluency").update(guidelines="Look at commas.")
-
-    assert NOTICE in client.get(address(campaign)).content.decode()
-    assert GuidelinesVersion.objects.last().by_name == ""  # type: ignore[union-attr]
-
-
 def test_annotators_see_a_change_once(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],

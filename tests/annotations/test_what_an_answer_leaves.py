@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotations.answering.submission import draft_fields, shape_of, submit
+from annotations.answering.submission import draft_fields, submit
 from annotations.models import (
     AnswerChange,
     Assignment,
@@ -211,21 +211,6 @@ def test_spans_marked_elsewhere_stay_where_none_are_asked_for(
     send(seat, first, ratings_for(campaign))
 
     assert Span.objects.count() == 1
-
-
-def test_spans_are_asked_for_in_ratings_alone(work: Work) -> None:
-    _campaign, _seat, rating = work(span_categories=["Error"], span_severities=["minor"])
-    _campaign, seat, pair = work(kind="pairwise", span_categories=["Error"], strength=True)
-
-    asked, not_asked = shape_of(rating, text="Some text"), shape_of(pair)
-
-    assert (asked.categories, asked.severities, asked.text) == (("Error",), ("minor",), "Some text")
-    assert asked.shown == tuple(rating.shown)
-    assert (asked.kind, not_asked.kind) == ("rating", "pairwise")
-    assert (not_asked.categories, not_asked.strength, not_asked.text) == ((), True, "")
-    assert send(seat, pair, {"choice-0": "2", "spans": "[1]"}).answer == {
-        "choices": {"0": 2}, "comment": "", "flagged": False
-    }  # fmt: skip
 
 
 def test_a_form_begins_with_the_draft_or_else_the_answer(
