@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
-from evaluations.judging.runs.accounts import account_of, normalised, read_account
+from evaluations.judging.runs.accounts import account_of, read_account
 from evaluations.judging.runs.estimate import _endpoint_limits
 from evaluations.judging.runs.quota import QuotaLimits, allowed_rate, exchange, known_pace, take
 from evaluations.management.upkeep import JOBS, do_if_due
@@ -59,13 +59,6 @@ def test_two_keys_are_two_accounts(first: str, second: str) -> None:
     assert account_of(URL, "2024-10-21", first) not in accounts
 
 
-@given(st.sampled_from(["http", "https"]), st.integers(1, 65535), st.text("ab/", max_size=9))
-def test_a_normalised_address_stays_what_it_is(scheme: str, port: int, path: str) -> None:
-    address = normalised(f"{scheme}://host:{port}/{path}")
-
-    assert normalised(address) == address
-
-
 def test_without_the_sites_secret_nobody_can_try_keys(settings: object) -> None:
     settings.SECRET_KEY = "one" * 20  # type: ignore[attr-defined]
     account = account_of(URL, "", "sk-1")
@@ -106,16 +99,6 @@ def test_another_key_at_the_same_host_has_its_own_pace(project: Project, other: 
     exchange(read_account(ours), "m", SURE, wanted=64)
 
     assert known_pace(read_account(theirs), "m").is_free
-
-
-def test_a_key_in_a_workers_variable_is_the_same_key(
-    project: Project, other: Project, settings: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.ENDPOINT_KEYS = frozenset({"SOME_API_KEY"})  # type: ignore[attr-defined]
-    monkeypatch.setenv("SOME_API_KEY", "sk-1")
-    theirs = Endpoint.objects.create(project=other, name="e", base_url=URL, key_env="SOME_API_KEY")
-
-    assert read_account(theirs) == read_account(endpoint_of(project))
 
 
 def test_pages_know_the_account_without_the_key(

@@ -217,30 +217,3 @@ async def _once(flights: InFlight, server: FullServer) -> None:
         async with flights.call() as flight:
             await flight.leave()
             await server.answer()
-
-
-def test_a_worker_without_a_part_opens_nothing_until_it_has_one() -> None:
-    async def look() -> list[int]:
-        flights = InFlight(8)
-        flights.limit(0)
-        nothing = asyncio.create_task(_once(flights, FullServer(8, ErrorKind.OVERLOADED)))
-        for _ in range(50):
-            await asyncio.sleep(0)
-        seen = [flights.open]
-        flights.limit(2)
-        await nothing
-        return [*seen, flights.allowed]
-
-    assert asyncio.run(look()) == [0, 2]
-
-
-def test_fewer_for_a_slow_server_stay_fewer_when_more_would_be_allowed() -> None:
-    async def look() -> int:
-        flights = InFlight(8)
-        with suppress(EndpointError):
-            async with flights.call():
-                raise TIMEOUT
-        flights.limit(16)
-        return flights.allowed
-
-    assert asyncio.run(look()) == 4

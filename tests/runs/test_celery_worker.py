@@ -11,7 +11,6 @@ from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.starting import start_run
-from evaluations.management.heartbeat import beat
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
@@ -101,11 +100,3 @@ def test_a_run_somebody_works_on_is_left_alone(
     leases.claim(run.pk, "b", most=1)
 
     assert waiting_run() is None
-
-
-def test_workers_long_gone_are_forgotten(db: None) -> None:
-    WorkerHeartbeat.objects.create(name="old", seen_at=timezone.now() - timezone.timedelta(hours=2))
-
-    beat("new")
-
-    assert list(WorkerHeartbeat.objects.values_list("name", flat=True)) == ["new"]

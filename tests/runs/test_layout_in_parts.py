@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from evaluations.judging.runs import layout, leases, lifecycle, results, worker
+from evaluations.judging.runs import layout, leases, lifecycle, results
 from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -20,7 +20,6 @@ from evaluations.judging.runs.lifecycle import (
     pause_run,
     resume_run,
 )
-from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
@@ -277,25 +276,6 @@ def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> No
     assert again(run).is_laid_out
     assert run.items.count() == ALL - 2
     assert not run.items.exclude(output__in=CandidateOutput.objects.all()).exists()
-
-
-def test_who_lays_out_a_run_knows_the_length_of_its_prompts(
-    large: Project, make_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Limits of tokens a minute set so many aside for each call."""
-    large.documents.update(source="Long. " * 2000)
-    run = start_run(make_judge(large, use_steps=False), list(large.criteria.all()))
-    known: list[int] = []
-
-    def questions(run: EvaluationRun, *args: Any) -> RunQuestions:
-        known.append(run.frozen.characters_each)
-        return RunQuestions(run, *args)
-
-    monkeypatch.setattr(worker, "RunQuestions", questions)
-    work_on_run(run.pk, "tester")
-
-    assert known == [again(run).frozen.characters_each]
-    assert known[0] > 12_000
 
 
 def test_failed_items_of_the_first_part_are_no_part_of_the_rest(partly: EvaluationRun) -> None:

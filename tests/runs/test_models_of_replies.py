@@ -85,12 +85,3 @@ def test_who_accepts_a_model_is_asked_about_items_that_are_too_long(run: Evaluat
 
     resume_run(again(run))
     assert again(run).state == RunState.DONE
-
-
-def test_replies_of_a_run_that_was_deleted_meanwhile_name_nothing(run: EvaluationRun) -> None:
-    items = leases.claim(run.pk, "t", most=1)
-    again(run).delete()
-
-    store(run, "first", items=items)
-
-    assert not EvaluationRun.objects.exists()

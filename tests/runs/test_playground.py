@@ -84,19 +84,6 @@ def test_words_are_other_in_the_trial_alone(judge: Judge, criterion: Criterion) 
     assert wording_texts(run.frozen.settings, criterion)["definition"] == "Is it a haiku?"
 
 
-def test_words_as_the_criterion_has_them_are_no_words_of_the_judge(
-    judge: Judge, criterion: Criterion
-) -> None:
-    """So that later changes of the criterion reach it; browsers send other line ends."""
-    criterion.definition = "First.\nSecond."
-    criterion.save()
-
-    same = tried(judge, criterion, definition="First.\r\nSecond.\r\n")
-    empty = tried(judge, criterion, definition="")
-
-    assert same.frozen.settings == empty.frozen.settings == judge.settings
-
-
 def test_a_trial_counts_nowhere_and_pays_as_any_run(
     small_project: Project, make_judge: MakeJudge
 ) -> None:

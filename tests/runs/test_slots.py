@@ -206,19 +206,6 @@ def test_a_slot_stays_with_its_run_until_another_has_a_better_claim(
     assert WorkerSlot.objects.get().run_id == other.pk
 
 
-def test_a_turn_does_not_look_before_its_seconds_are_over(
-    small_project: Project, make_judge: MakeJudge, project_of: Callable[[str], Project]
-) -> None:
-    a_worker(1)
-    run = started(make_judge(small_project, use_steps=False))
-    slot = WorkerSlot.objects.take(WORKER)
-    assert slot
-    choose_run(slot)
-    started(make_judge(project_of("other"), name="b", use_steps=False))
-
-    assert not ServingTurn(slot, run.pk, stay, seconds=60).gives_way()
-
-
 def test_a_slot_shows_that_it_lives_while_it_serves(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
@@ -305,12 +292,6 @@ def test_slots_of_a_judge_share_its_calls_in_flight(
 
     assert set(shares) == parts
     assert sum(shares) == 5
-
-
-def test_calls_of_a_worker_without_a_slot_are_all_its_own(
-    small_project: Project, make_judge: MakeJudge
-) -> None:
-    assert grant_calls(5, WorkerSlot(worker="command", number=1), are_open=0) == 5
 
 
 def test_a_slot_that_could_not_be_given_back_is_free_again_after_a_while(

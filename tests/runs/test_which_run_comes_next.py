@@ -1,11 +1,7 @@
 """The rule by which slots of workers are given to runs."""
 
 import datetime
-from collections import Counter
 from dataclasses import replace
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluations.judging.runs.scheduling import RunInLine, rank_runs
 
@@ -84,35 +80,3 @@ def test_what_computes_is_served_by_one_slot() -> None:
 
 def test_a_run_that_had_nothing_to_do_a_moment_ago_is_left_alone() -> None:
     assert order(a_run(1), a_run(2), avoided=(1,)) == [2]
-
-
-@given(
-    st.lists(st.integers(1, 5), min_size=1, max_size=12),
-    st.integers(1, 12),
-    st.integers(10, 60),
-)
-def test_projects_with_work_get_the_same_time_whatever_they_start(
-    runs_of_projects: list[int], slots: int, turns: int
-) -> None:
-    """Slots give way one after the other; the time of any two projects differs by one turn of a
-    slot for each that either could have."""
-    runs = {
-        pk: a_run(pk, project=project + 1, concurrency=slots)
-        for project, count in enumerate(runs_of_projects)
-        for pk in range(10 * project, 10 * project + count)
-    }
-    serving: dict[int, int] = {}
-    time: Counter[int] = Counter()
-    for turn in range(turns * slots):
-        slot, now = turn % slots, at(turn)
-        current = serving.pop(slot, None)
-        lined_up = [
-            replace(run, served_at=now) if pk == current else run for pk, run in runs.items()
-        ]
-        chosen = rank_runs(lined_up, list(serving.values()), slots=slots)[0].pk
-        serving[slot] = chosen
-        for pk in {chosen, current} - {None}:
-            runs[pk] = replace(runs[pk], served_at=now)
-        time[runs[chosen].project] += 1
-    shares = [time[project + 1] for project in range(len(runs_of_projects))]
-    assert max(shares) - min(shares) <= max(2, 2 * slots // len(shares) + 1)
