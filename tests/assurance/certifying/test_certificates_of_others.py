@@ -115,20 +115,6 @@ def test_the_outcome_of_another_site_is_said_to_be_its_word(
     assert fingerprint(Certificate.objects.get().content["public_key"]) in page
 
 
-def test_one_of_this_site_says_its_outcome_alone(
-    made: Certificate, as_role: Callable[[str], Client]
-) -> None:
-    client = as_role("owner")
-    answer = client.get(f"/api/v1/projects/small/certificates/{made.pk}").json()
-
-    assert answer["outcome"] == "met"
-    assert (
-        f"{made.get_absolute_url()}badge.svg"
-        in client.get(made.get_absolute_url()).content.decode()
-    )
-    assert "met" in client.get(f"{made.get_absolute_url()}badge.svg").content.decode()
-
-
 @pytest.mark.parametrize("key", ["ours", "theirs"])
 def test_verify_checks_the_signature_before_anything_is_compared(
     made: Certificate, monkeypatch: pytest.MonkeyPatch, key: str

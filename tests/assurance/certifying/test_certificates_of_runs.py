@@ -78,12 +78,6 @@ def test_a_model_that_answers_by_another_name_is_a_change(certificate: Certifica
     ]
 
 
-def test_other_settings_are_a_change(certificate: Certificate, judge: Judge) -> None:
-    Judge.objects.filter(pk=judge.pk).update(temperature=1)
-
-    assert changes() == ["The judge's settings changed."]
-
-
 def test_texts_are_bound_too(certificate: Certificate, judged_project: Project) -> None:
     judged_project.documents.filter(doc_id="d1").update(source="Another text.")
 

@@ -281,16 +281,3 @@ def test_texts_are_escaped_and_long_ones_are_cut(
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "Long texts are cut here." in text
     assert len(text) < 150_000
-
-
-def test_scores_on_another_scale_are_mapped_by_rank(
-    as_role: Callable[[str], Client], small_project: Project, judge: Judge, load: Load
-) -> None:
-    rows = "".join(f"{d},{s},coherence,ROUGE,{v * 100}\n" for (d, s), v in SCORES.items())
-    load(small_project, {"r.csv": "doc_id,system_id,criterion,judge,score\n" + rows})
-    rouge = Judge.objects.get(name="ROUGE")
-
-    text = shown(as_role("owner"), f"?judge={rouge.pk}")
-
-    assert "ROUGE scores on another scale." in text
-    assert len(listed(text)) == 6

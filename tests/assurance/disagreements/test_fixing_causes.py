@@ -97,24 +97,6 @@ def test_each_cause_leads_to_its_fix(
     assert re.search(r'name="sample_size"[^>]*value="1"|value="1"[^>]*name="sample_size"', form)
 
 
-def test_an_imported_judge_takes_no_examples(
-    as_role: Callable[[str], Client],
-    small_project: Project,
-    load: Callable[..., object],
-) -> None:
-    live.forget()
-    load(small_project, {"s.csv": "doc_id,system_id,criterion,judge,score\n"
-                                  "d1,good,coherence,imported,1\n"})  # fmt: skip
-    judge, criterion = Judge.objects.get(), small_project.criteria.get(name="coherence")
-    client, about = as_role("owner"), {"judge": judge.pk, "criterion": criterion.pk}
-    chosen = about | {"output": output("d1", "good").pk}
-    client.post(GIVE, chosen | {"cause": "judge is wrong"})
-
-    assert "Use as example" not in said(client)
-    answer = client.post(EXAMPLES, chosen, follow=True).content.decode()
-    assert "imported takes no examples" in answer
-
-
 def test_texts_that_could_forge_a_rating_are_refused_by_name(
     as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
 ) -> None:

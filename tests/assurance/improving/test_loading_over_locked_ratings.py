@@ -56,15 +56,6 @@ def test_a_rating_of_a_locked_document_is_not_compared(
     assert rating(hidden) == right
 
 
-def test_one_of_another_document_still_is(
-    rated_project: Project, names: tuple[str, str], load: Callable[..., LoadResult]
-) -> None:
-    _hidden, shown = names
-    wrong = RATED.format(shown, 1 if rating(shown) > 2 else 5)
-
-    assert "contradicts" in refusal(load, rated_project, wrong)
-
-
 def test_a_preference_on_a_locked_document_is_not_compared(
     rated_project: Project, names: tuple[str, str], load: Callable[..., LoadResult]
 ) -> None:

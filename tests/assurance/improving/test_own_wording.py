@@ -2,15 +2,13 @@
 wrong."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 from django.core.exceptions import ValidationError
 
-from assurance.improving.estimating import estimate_search
 from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.judges import JudgeDraft, change_judge, create_judge
-from evaluations.models import Criterion, Judge, Project
+from evaluations.models import Criterion, Project
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting, wordings_in
 
@@ -63,20 +61,6 @@ def test_a_wording_that_cannot_be_read_is_refused_with_the_place(
 def test_what_is_written_is_read_again() -> None:
     wordings = {"coherence": OWN, "fluency": Wording(prompt="Rate „it“: {{Output}}")}
     assert wordings_in(as_setting(wordings)) == wordings
-
-
-def test_a_search_is_estimated_by_the_judges_mean_prompt(
-    small_project: Project, make_judge: Callable[..., Judge], criterion: Criterion
-) -> None:
-    judge = make_judge(small_project, price_in=1, price_out=2)
-    few, many = (estimate_search(judge, criterion, calls=calls) for calls in (10, 100))
-    assert few is not None
-    assert many is not None
-    assert many.tokens == pytest.approx(10 * few.tokens, abs=10)
-    assert few.cost is not None
-    assert many.cost == pytest.approx(10 * few.cost)
-    rouge = Judge.objects.create(project=small_project, name="ROUGE", kind="rouge")
-    assert estimate_search(rouge, criterion, calls=10) is None
 
 
 def test_a_changed_wording_makes_a_new_version_of_a_judge_that_ran(

@@ -26,7 +26,6 @@ from evaluations.models import (
     RunState,
     ShareLink,
     Study,
-    StudyItem,
     StudyKind,
     StudyPart,
 )
@@ -244,33 +243,6 @@ def test_with_too_few_of_the_probed_outputs_nothing_can_be_said(
 
     assert answer == "cannot say"
     assert "scores of 60 of 100 outputs" in why
-
-
-def _ragged(study: Study) -> None:
-    StudyItem.objects.filter(pk=study.items.all()[3].pk).update(scores=[1.0])
-
-
-def _none(study: Study) -> None:
-    study.items.update(scores=[])
-
-
-def _beyond(study: Study) -> None:
-    study.parts.filter(number=5).update(number=2_000_000_000)
-
-
-def _very_long(study: Study) -> None:
-    study.items.update(scores=[3.0] * 10_510)
-    study.parts.filter(number=5).update(number=10_400)
-
-
-@pytest.mark.parametrize("change", [_ragged, _none, _beyond, _very_long])
-def test_odd_scores_of_imported_probes_break_no_page(
-    asked: Judge, criterion: Criterion, as_role: Callable[[str], Client], change: Any
-) -> None:
-    change(probe(asked, criterion, 0.1))
-
-    assert "Verdicts" in words_of(asked.project, as_role("viewer"))
-    assert as_json(build_report(asked.project))
 
 
 def test_a_shared_link_shows_no_probes_of_judges_beyond_its_view(

@@ -3,16 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import StatedProbability
 from assurance.instrument.sensitivity import sensitivities
 from assurance.instrument.studies import PARTS, make_study
-from evaluations.judging.runs.starting import start_run
-from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
+from evaluations.models import Criterion, Judge, Project, Study, StudyKind, StudyPart
 from geval.evaluators.base import Item
 from geval.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from geval.llm.item_texts import Texts
@@ -117,31 +113,3 @@ def test_a_planted_defect_of_the_stand_in_is_found(
     assert (found[probe].value or 0) > 0.2
     assert not found["repeated"].is_found
     assert found["repeated"].value == 0
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_panel_is_on_the_pages_and_in_the_api(
-    judge: Judge, criterion: Criterion, as_role: Callable[[str], Client]
-) -> None:
-    study = make_study(judge, criterion, "probes", items=20)
-    assert study.items.values("output__document").distinct().count() == 10
-    client = as_role("viewer")
-    work_on_run(start_run(judge, [criterion]).pk, "tester")
-    report = reverse("evaluations:report_numbers", args=["small"])
-    title = "Sentences as a bullet list"
-    assert title not in client.get(report).content.decode()
-
-    ended(study)
-
-    for address in (report, f"{judge.get_absolute_url()}instrument/"):
-        assert title in client.get(address).content.decode()
-    said = client.get(f"/api/v1/projects/small/studies/{study.pk}").json()
-    found = {one["name"] for one in said["findings"] if one["is_found"]}
-    # All scores are the same, and people's ratings are not.
-    assert found == {"bulleted", "severity", "spread"}
-    assert said["state"] == "done"
-    assert EvaluationRun.objects.counting().count() == 1
-    newer = make_study(judge, criterion, "probes", items=20)
-    assert [one.study for one in sensitivities(judge.project)] == [study]
-    ended(newer)
-    assert [one.study for one in sensitivities(judge.project)] == [newer]

@@ -25,7 +25,6 @@ from evaluations.models import Criterion, Judge, LockEvent, Policy, Project
 from evaluations.models.improving import EventKind
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.files.archive.record_file import ArchiveError
 from geval.improving.ground import ImproveError
 from geval.improving.policy_watch import Holding, check_share
@@ -411,36 +410,6 @@ def test_a_week_counts_ratings_of_what_was_drawn(
     assert week.rate.low is not None
     assert week.rate.high is not None
     assert week.rate.low < 0.7 < week.rate.high
-
-
-def test_a_worker_computes_the_weeks_of_large_projects(
-    as_role: Callable[[str], Client],
-    owner: User,
-    labelled: Project,
-    judge: Judge,
-    criterion: Criterion,
-    load: Load,
-    settings: Any,
-) -> None:
-    policy = in_use(judge, criterion, owner, share=1.0)
-    load(labelled, files(range(1000, 1100), seed=3))
-    decide_new_outputs()
-    expected = weeks_of(policy)
-    settings.REPORT_IN_PAGE_NUMBERS = 0
-    client = as_role("owner")
-
-    waiting = client.get(policy.get_absolute_url()).content.decode()
-    for pk in neglected_reports():
-        work_on_report(pk)
-
-    assert "A worker will compute this report" in waiting
-    assert "Stop using it" in waiting
-    assert weeks_of(policy) == expected
-    assert 'aria-label="Weeks"' in client.get(policy.get_absolute_url()).content.decode()
-    load(labelled, files(range(2000, 2010), seed=4))
-    decide_new_outputs()
-    policy_in_use(policy)
-    assert neglected_reports()
 
 
 def test_a_week_has_no_rate_while_nobody_rated_kept_outputs(

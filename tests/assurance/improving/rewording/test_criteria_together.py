@@ -51,12 +51,6 @@ def test_the_prompt_has_every_criterion_its_steps_and_a_line_of_the_form_for_eac
     assert template.endswith("Evaluation Form (scores ONLY):\n\n- Coherence:\n- Fluency:")
 
 
-def test_criteria_with_the_same_list_share_their_prompt() -> None:
-    evaluator = together()
-    one = evaluator.template(PromptParts("coherence", Scale(1, 5)))
-    assert one == evaluator.template(PromptParts("fluency", Scale(1, 3)))
-
-
 def test_each_criterion_reads_its_own_line_on_its_own_scale() -> None:
     evaluator, reply = together(), answer("- Coherence: 4\n- Fluency: 2")
     for criterion, scale, expected in (

@@ -119,20 +119,6 @@ def test_fewer_samples_are_read_from_the_replies_there_are(
     assert not np.array_equal(whole, few)
 
 
-def test_one_reply_is_read_from_a_reply_with_probabilities(
-    judge: Judge, criterion: Criterion, locked: LockedDocuments
-) -> None:
-    search = Search.objects.create(
-        project=judge.project, judge=judge, criterion=criterion, changes=["scoring"], state="paused"
-    )
-    trials = Trials(search, Shift())
-    trials.scoring = trials.scoring.merged({"mode": "direct"})
-    outputs = list(CandidateOutput.objects.order_by("pk").values_list("pk", flat=True)[:20])
-    found = trials.scores(Wording(), outputs)
-    assert spent_on(search).calls == 0
-    assert all(value == int(value) for value in found)
-
-
 def test_a_score_on_an_own_scale_is_brought_to_the_criterions() -> None:
     evaluator = GEval({"wording": as_setting({"q": Wording(scale="1-10")})})
     parts = PromptParts(criterion="q", scale=Scale(1, 5))
