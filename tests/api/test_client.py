@@ -76,20 +76,6 @@ def test_a_run_is_started_and_waited_for(
 
 
 @pytest.mark.slow
-def test_a_session_goes_in_turn_by_turn(site: Client, small_project: Project) -> None:
-    project = site.project("small")
-    turns = [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi."}]
-
-    row = {"session_id": "s", "system_id": "bot", "turns": turns}
-    loaded = project.request("POST", "/outputs", query={"rate": "assistant"}, rows=[row])
-    document = next(row for row in project.pages("/documents") if row["doc_id"] == "s#2")
-
-    assert loaded["outputs"]["created"] == 1
-    conversation = project.request("GET", f"/documents/{document['id']}/conversation")
-    assert conversation == {"turns": turns, "rated": 2}
-
-
-@pytest.mark.slow
 def test_refusals_say_where_and_what(site: Client, small_project: Project) -> None:
     row = {"doc_id": "d1", "system_id": "good", "criterion": "fluency", "score": 3}
     with pytest.raises(ApiError) as refused:

@@ -12,7 +12,7 @@ from evaluations.corpus.store import load_files
 from evaluations.management.demo import load_support
 from evaluations.models import CandidateOutput, PairScore, Project, Role, RunState, Score
 from evaluations.reports.report import build_report
-from geval.client import ApiError, Client
+from geval.client import Client
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
 from geval.statistics.scales import Scale, scale_of
@@ -135,18 +135,6 @@ def test_pulled_rows_have_the_columns_of_uploads(site_address: str, rated: Proje
 
     assert {*pulled[0]} == {"doc_id", "system_id", "source", "output", "session_id"}
     assert any("winner" in row for row in pulled)
-
-
-def test_a_project_or_a_token_that_is_not_there_is_an_error(
-    site_address: str, rated: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(ApiError, match="404 Not found"):
-        geval.pull(site_address, "hidden")
-    with pytest.raises(ApiError, match="401 Not signed in"):
-        geval.pull(site_address, rated.slug, token="geval_wrong")
-    monkeypatch.delenv("GEVAL_TOKEN")
-    with pytest.raises(ValueError, match="GEVAL_TOKEN is not set; put a token of"):
-        geval.pull(site_address, rated.slug)
 
 
 def test_judged_rows_are_pushed_and_reported(

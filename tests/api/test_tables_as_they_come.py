@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 import pytest
 from django.contrib.auth.models import User
 
-from annotations.models import Rating
 from evaluations.models import Project, SavedColumns, Score
 from tests.api.test_corpus_api import Send, sender
 
@@ -79,13 +78,6 @@ def test_the_same_body_is_loaded_without_the_check(send: Send, project: Project)
     assert done["columns"]["Kohaerenz_gpt-4o"] == 'scores["Kohaerenz","gpt-4o"]'
     assert project.criteria.get().scale_max == 7
     assert Score.objects.count() == 10
-
-
-def test_a_column_for_each_system_is_read(send: Send, project: Project) -> None:
-    body = "id,source,output_gpt-4o,output_llama,quality_gpt-4o_anna\nq1,When?,At 8.,At 9.,4\n"
-
-    assert load(send, body).json()["outputs"]["created"] == 2
-    assert Rating.objects.get().output.system.name == "gpt-4o"
 
 
 def test_what_is_unclear_is_asked_and_the_answer_can_be_sent(send: Send, project: Project) -> None:

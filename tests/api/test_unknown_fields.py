@@ -47,31 +47,6 @@ def test_no_route_ignores_a_field(signed_in: Client, small_project: Project) -> 
     assert ignored == []
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "message"),
-    [
-        (
-            "criteria",
-            {"name": "x", "scale_mx": 3},
-            "Did you mean scale_max? Fields: definition, scale_min",
-        ),
-        ("runs/1/pause", {"why": "no"}, "there are none"),
-        (
-            "campaigns",
-            {"name": "x", "goal": {"kind": "width", "criterion": 1, "witdh": 0.1}},
-            "Did you mean width?",
-        ),
-    ],
-)
-def test_the_nearest_field_and_all_others_are_named(
-    signed_in: Client, small_project: Project, path: str, body: dict[str, Any], message: str
-) -> None:
-    refused = send(signed_in, "post", f"/api/v1/projects/small/{path}", body)
-
-    assert refused.status_code == 400
-    assert message in refused.json()["detail"]
-
-
 def test_strangers_learn_no_names(small_project: Project) -> None:
     refused = send(Client(), "post", "/api/v1/projects/small/criteria", {"nothing": 1})
 

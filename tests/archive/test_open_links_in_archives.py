@@ -115,10 +115,3 @@ def test_an_archive_whose_participants_work_is_refused(opened: Project) -> None:
 
     with pytest.raises(ArchiveError, match="nobody works in a copy"):
         read_archive(wrong, slug="copy", name="Copy")
-
-
-def test_an_archive_with_other_questions_is_refused(opened: Project) -> None:
-    wrong = edited(opened, "open_links", setting(before=[{"text": 1}]))
-
-    with pytest.raises(ArchiveError, match="before"):
-        read_archive(wrong, slug="copy", name="Copy")

@@ -13,9 +13,8 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from annotations.models import Campaign, GuidelinesVersion, OpenLink
-from evaluations.models import Document, Project
+from evaluations.models import Project
 from evaluations.reports.data import usual_options
-from evaluations.reports.ratings.card import languages_of
 from evaluations.reports.ratings.exported import dataset_of
 from evaluations.reports.serving.view import report_view
 from geval.files.hugging_face import card_of
@@ -62,21 +61,6 @@ def test_a_card_has_people_agreement_guidelines_and_consent(published: Project) 
     assert "2 rejected answers" in left_out or "1 rejected answer" in left_out
     assert "panels" in left_out
     assert "They are named." in card_of(dataset_of(published, pseudonyms=False))
-
-
-@pytest.mark.parametrize(
-    ("own", "of_documents", "languages"),
-    [("ja", ["en"], ["ja"]), ("", ["de", "en", "", "English"], ["de", "en"]), ("", [], [])],
-)
-def test_languages_are_the_projects_or_its_documents(
-    project: Project, own: str, of_documents: list[str], languages: list[str]
-) -> None:
-    project.text_language = own
-    for number, value in enumerate(of_documents):
-        Document.objects.create(project=project, doc_id=f"d{number}",
-                                metadata={"language": value})  # fmt: skip
-
-    assert languages_of(project) == languages
 
 
 def test_the_file_has_the_licence_that_was_chosen(

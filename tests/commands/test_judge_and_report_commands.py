@@ -15,7 +15,6 @@ from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 Manage = Callable[..., CompletedProcess[str]]
-ADD = ("add_judge", "small", "x", "--model", "m")
 
 
 @pytest.fixture
@@ -109,44 +108,6 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
         1,
     ]
     assert "different concurrency" in other.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("judge", "none", "--judge", "x"), "There is no project 'none'"),
-        (("judge", "small", "--judge", "x"), "has no judge 'x'"),
-        (
-            ("report", "small", "--criterion", "x"),
-            "has no criterion 'x' (criteria: coherence, fluency)",
-        ),
-        (
-            (*ADD, "--base-url", "ftp://x", "--mode", "direct"),
-            "base_url: 'ftp://x' is not an address like",
-        ),
-        (
-            (
-                *ADD,
-                "--no-probe",
-                "--base-url",
-                "http://x/v1",
-                "--mode",
-                "samples",
-                "--temperature",
-                "0",
-            ),
-            "At temperature 0 all samples are the same",
-        ),
-    ],
-)
-def test_mistakes_are_reported_in_a_sentence(
-    manage: Manage, small_project: Project, arguments: tuple[str, ...], said: str
-) -> None:
-    done = manage(*arguments)
-
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_reports_in_all_formats_agree(manage: Manage, add_judge: Manage, worker: None) -> None:

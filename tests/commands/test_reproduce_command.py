@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from geval.llm.parsing import Failure, parse_first_digit, parse_rating
 from geval.llm.replies import ReplyChoice
@@ -84,10 +83,3 @@ def test_the_two_ways_to_read_a_reply(
     assert not isinstance(by_rule, Failure)
     assert not isinstance(by_us, Failure)
     assert (by_rule.value, by_us.value) == (digit, ours)
-
-
-def test_data_that_is_not_there_is_named_with_how_to_make_it(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"clone .*/UniEval, then .*--convert unieval=FOLDER"):
-        call_command("reproduce", "qags", "--data", str(tmp_path))
-    with pytest.raises(CommandError, match="no dataset 'xsum'"):
-        call_command("reproduce", "xsum")

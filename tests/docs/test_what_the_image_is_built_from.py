@@ -37,14 +37,6 @@ def matches(place: str, pattern: str) -> bool:
     return same_depth and fnmatch(place, pattern)
 
 
-def test_every_engine_reads_the_file() -> None:
-    """Docker knows no .containerignore; podman and buildah would prefer it."""
-    names = {path.name for path in CHECKOUT.glob("*ignore")}
-
-    assert ".dockerignore" in names
-    assert not names & {".containerignore", "Containerfile.dockerignore"}
-
-
 @pytest.mark.parametrize(
     "path",
     [

@@ -1,14 +1,12 @@
 """Raw replies and audit entries go when they are older than the site keeps them; scores stay."""
 
 import datetime
-from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
 from evaluations.judging.runs.results import stored_replies
-from evaluations.management.upkeep import JOBS, do_if_due
 from evaluations.models import AuditEntry, EvaluationRun, ModelReply, Project, Score
 from evaluations.operations import retention
 from evaluations.operations.retention import Due, Policy, due, tidy
@@ -117,12 +115,3 @@ def test_the_command_says_what_would_go_and_removes_it(
     assert kept == (2, 4)
     assert "1 raw reply and 3 audit entries removed." in did
     assert due(Policy(replies=30, audit=365)) == []
-
-
-@pytest.mark.django_db(transaction=True)
-def test_workers_do_it(entries: None, settings: Any) -> None:
-    settings.KEEP_AUDIT_DAYS = 365
-
-    assert do_if_due(next(job for job in JOBS if job.name == "retention"))
-
-    assert actions() == ["2", "retention", "retention"]

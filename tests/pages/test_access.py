@@ -110,13 +110,3 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(
 
     assert asked["Location"].startswith("/sign-in/?next=")
     assert done["Location"] == address("report_detail")
-
-
-def test_pages_are_sent_under_a_strict_policy(
-    as_role: Callable[[str], Client], judged_project: Project
-) -> None:
-    policy = as_role("owner").get(address("report_detail"))["Content-Security-Policy"]
-
-    assert "default-src 'none'" in policy
-    assert "script-src 'self'" in policy
-    assert "unsafe" not in policy

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from geval.reports.glossary import TERMS
-
 pytestmark = pytest.mark.django_db
 
 
@@ -57,7 +55,3 @@ def test_without_them_every_address_leads_to_how_they_are_built(
 
     assert page.redirect_chain == [("/docs/", 302)]
     assert "make docs" in page.content.decode()
-
-
-def test_every_term_leads_to_its_formula() -> None:
-    assert TERMS["verdict"].anchor == "the-verdict"

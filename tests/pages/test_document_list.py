@@ -3,14 +3,12 @@ metadata in columns."""
 
 import re
 
-import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.models import Rating
 from evaluations.models import Document, Judge, Project, Score
-from evaluations.models.changes import note_change
 from evaluations.reports.serving.parts import REPORT, ReportView
 from geval.reports.options import ReportOptions
 
@@ -66,13 +64,6 @@ def test_the_figures_are_means_over_outputs_and_criteria(scored: Project) -> Non
     assert figures.human.tolist() == [2.0, 3.0, 4.0]
     assert figures.judges[Judge.objects.get().pk].tolist() == [5.0, 3.5, 1.0]
     assert figures.disagreement.tolist() == [3.0, 0.5, 3.0]
-
-
-def test_scores_off_the_scale_have_no_distance(scored: Project) -> None:
-    Score.objects.update(value=42.0)
-    note_change(scored.pk, judge=Judge.objects.get().pk)
-
-    assert np.isnan(ReportView(scored, REPORT, ReportOptions()).documents.disagreement).all()
 
 
 def test_a_new_rating_changes_the_order_at_once(client: Client, scored: Project) -> None:

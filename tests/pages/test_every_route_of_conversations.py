@@ -5,7 +5,6 @@ Pages and operations come from the URL configuration, commands from the folders 
 downloads from their tables, so that a new one is walked by itself.
 """
 
-import contextlib
 import io
 import json
 import random
@@ -15,8 +14,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command, get_commands
-from django.core.management.base import CommandError
+from django.core.management import call_command
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
@@ -27,12 +25,11 @@ from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_rest, lay_out_run
 from evaluations.judging.runs.starting import start_run
-from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.web.views.drawings import TYPES
 from geval.llm.scoring import Scored
-from geval.reports.downloads.formats import BY_ENDING, BY_WORD
+from geval.reports.downloads.formats import BY_ENDING
 from geval.reports.drawings.drawn import KINDS
 from geval.reports.figures import FIGURES
 from tests.pages.addresses import address, operations, records_of, routes
@@ -267,70 +264,6 @@ def test_no_operation_of_the_api_breaks_on_conversations(
 
     assert broken == []
     assert unreached == []
-
-
-# What each command is called with; `out` is a file that does not exist yet.
-SLUG = "small"
-COMMANDS: dict[str, list[list[str]]] = {
-    "report": [
-        *([SLUG, "--format", word] for word in BY_WORD),
-        *([SLUG, "--level", level] for level in ("summary", "session", "system", "dataset")),
-        [SLUG, "--over", "both", "--coefficient", "pearson"],
-        [SLUG, "--human-score", "median"],
-        [SLUG, "--format", "latex", "--marks", "metric"],
-    ],
-    "export_project": [
-        [SLUG, "{out}.zip"],
-        *([SLUG, "{out}", "--as", form] for form in [*FORMS, "yaml"]),
-    ],
-    "diff": [["{project}"]],
-    "apply": [["{project}"]],
-    "judge": [[SLUG, "--judge", "Judy", "--estimate"]],
-    "evaluators": [[]],
-    "tidy": [["--dry-run"]],
-    "doctor": [[]],
-    "add_judge": [[SLUG, "overlap", "--evaluator", "rouge"]],
-    "member": [[SLUG, "olga", "viewer"]],
-    "create_token": [["olga", "notebook"]],
-    "forget_person": [["ann"], ["ann", "--project", SLUG]],
-    "delete_project": [[SLUG, "--confirm", SLUG]],
-}
-APPS = {"evaluations", "annotations"}
-# These have no project of their own to show, or are walked by tests of their own.
-ELSEWHERE = {
-    "backup", "restore", "demo", "load", "local_llm",
-    "probe", "reproduce", "serve", "standin_llm", "web", "worker", "import_project", "mcp",
-}  # fmt: skip
-
-
-def test_every_command_is_walked_or_has_a_test_of_its_own() -> None:
-    ours = {name for name, app in get_commands().items() if app in APPS}
-
-    assert ours == {*COMMANDS, *ELSEWHERE}
-
-
-def test_no_command_breaks_on_conversations(
-    conversations: Project, owner: User, tmp_path: Path
-) -> None:
-    file = str(tmp_path / "project.yaml")
-    call_command("export_project", SLUG, file, "--as", "yaml", stdout=io.StringIO())
-    for name, calls in COMMANDS.items():
-        for number, arguments in enumerate(calls):
-            out = str(tmp_path / f"{name}-{number}")
-            call(
-                name, [each.replace("{out}", out).replace("{project}", file) for each in arguments]
-            )
-
-
-def call(name: str, given: Sequence[str]) -> None:
-    """Call a command, which must not refuse, and take back what it changed."""
-    with transaction.atomic():
-        try:
-            with contextlib.suppress(SystemExit):  # says whether requirements are met
-                call_command(name, *given, stdout=io.StringIO(), stderr=io.StringIO())
-        except CommandError as error:
-            pytest.fail(f"{name} {' '.join(given)}: {error}")
-        transaction.set_rollback(True)
 
 
 def test_an_archive_of_conversations_gives_the_same_report(

@@ -41,14 +41,6 @@ def client(as_role: Callable[[str], Client]) -> Client:
     return as_role("owner")
 
 
-@pytest.fixture
-def shown(judged_project: Project) -> Project:
-    """Texts in these formats, whose numbers exist."""
-    judged_project.documents.update(source=SOURCE, references=["It is **so**."])
-    CandidateOutput.objects.update(text=OUTPUT)
-    return judged_project
-
-
 def page(client: Client, address: str) -> str:
     response = client.get(address, follow=True)
     assert response.status_code == 200
@@ -97,17 +89,6 @@ def test_a_campaigns_own_setting_comes_first(
     assert TABLE in own
     assert "<strong>so</strong>" not in of_project
     assert "cannot be read as JSON:" in of_project
-
-
-def test_a_documents_own_language_comes_first(client: Client, shown: Project) -> None:
-    document = shown.documents.get(doc_id="d1")
-    document.metadata = {"lang": "ja"}
-    document.save()
-
-    text = page(client, f"/p/small/data/{document.pk}/")
-
-    assert '<div lang="ja">' in text
-    assert '<div lang="ar">' not in text
 
 
 def test_programs_read_and_change_formats(client: Client) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
 
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.starting import start_run
@@ -53,13 +52,6 @@ def test_several_runs_and_searches_are_counted_and_what_a_search_tries_is_no_run
     )
 
     assert jobs_of(project).in_words == "2 runs, 1 search, 25\u202f%"
-
-
-def test_it_costs_one_query(
-    under_way: EvaluationRun, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    with django_assert_num_queries(1):
-        jobs_of(under_way.project)
 
 
 @pytest.mark.parametrize(("role", "asks"), [("viewer", True), ("annotator", False)])

@@ -1,6 +1,5 @@
 """Mails in the site's name: how many a project and a user may send, and what subjects hold."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -101,17 +100,6 @@ def test_an_administrator_raises_the_limits(owner: User, sent: list[Any], settin
     assert invite_all(project, owner, addresses(120)) == 120
     with pytest.raises(TooManyInvitationsError):
         invite(project, Role.VIEWER, by=owner)
-
-
-def test_administrators_have_a_field_for_it(
-    small: Project, client: Client, make_user: Callable[..., User]
-) -> None:
-    User.objects.create_superuser("root", password="x")
-    client.force_login(User.objects.get(username="root"))
-
-    client.post(f"/site/limits/{small.pk}/", {"invitations": "70"})
-
-    assert ProjectLimits.objects.get(project=small).invitations == 70
 
 
 @pytest.mark.parametrize(

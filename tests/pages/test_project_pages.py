@@ -33,20 +33,6 @@ def queries(client: Client, address: str) -> int:
     return len(captured)
 
 
-def test_a_document_shows_every_output_with_people_and_judges_side_by_side(
-    client: Client, judged_project: Project
-) -> None:
-    document = Document.objects.get(doc_id="d1")
-
-    text = page(client, "document_detail", document.pk, query="?against=none")
-
-    assert document.source in text
-    assert "1 a ferry sails sails" in text
-    assert "Judge Judy" in text
-    assert 'aria-label="1: 0.75 ' in text  # the distribution, readable without the drawing
-    assert "people 4.50" in text
-
-
 def test_texts_are_shown_as_text_not_as_markup(
     client: Client, project: Project, load: Callable[..., object]
 ) -> None:

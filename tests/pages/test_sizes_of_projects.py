@@ -3,8 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from evaluations.corpus.removing import remove_document
 from evaluations.models import Project
@@ -19,13 +17,6 @@ def outputs_of(project: Project) -> int:
     return with_sizes([project])[0].output_count
 
 
-def reading(table: str, work: Callable[[], object]) -> int:
-    """How many queries of some work read a table."""
-    with CaptureQueriesContext(connection) as queries:
-        work()
-    return sum(f"evaluations_{table}" in query["sql"] for query in queries)
-
-
 def test_documents_systems_and_outputs_are_counted(small_project: Project) -> None:
     empty = Project.objects.create(slug="empty", name="Empty")
 
@@ -33,11 +24,6 @@ def test_documents_systems_and_outputs_are_counted(small_project: Project) -> No
 
     assert (found.document_count, found.system_count, found.output_count) == (3, 2, 6)
     assert (nothing.document_count, nothing.system_count, nothing.output_count) == (0, 0, 0)
-
-
-def test_outputs_are_counted_once(small_project: Project) -> None:
-    assert reading("candidateoutput", lambda: outputs_of(small_project)) == 1
-    assert reading("candidateoutput", lambda: outputs_of(small_project)) == 0
 
 
 def test_they_are_counted_again_when_texts_come_or_go(small_project: Project, load: Load) -> None:

@@ -61,28 +61,6 @@ def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) 
     assert "Try it on an item" in answer.content.decode()
 
 
-def test_a_list_that_is_refused_is_said_at_the_model(owner: Client) -> None:
-    sent = filled(owner.get(NEW).content.decode(), base_url="http://127.0.0.1:9/v1", models="1")
-    owner.post(NEW, sent)
-    do_errands()
-    waited = {"endpoint": Endpoint.objects.get().pk, "waited": ModelProbe.objects.get().pk}
-    del sent["models"]
-
-    page = owner.post(NEW, sent | waited).content.decode()
-
-    assert re.search(r'<input[^>]*name="model"[^>]*aria-invalid="true"', page)
-    assert "Nothing answers at http://127.0.0.1:9/v1" in page
-    assert "waited" not in page
-
-
-def test_the_button_lists_models_whatever_else_is_missing(owner: Client) -> None:
-    page = owner.post(NEW, {"kind": "geval", "base_url": "http://127.0.0.1:9/v1", "models": "1"})
-
-    assert "which models it has…" in page.content.decode()
-    assert "errorlist" not in page.content.decode()
-    assert not Judge.objects.exists()
-
-
 def test_a_wrong_address_saves_nothing(owner: Client) -> None:
     page = owner.post(NEW, {"kind": "geval", "name": "J", "base_url": "nonsense"}).content.decode()
 

@@ -6,7 +6,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.web.templatetags.turns import reply, session
+from evaluations.web.templatetags.turns import session
 from geval.texts.turns import ToolCall, Turn, transcript
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
@@ -34,12 +34,6 @@ def text_of(html: str) -> str:
 @given(TURNS)
 def test_the_text_of_a_session_is_its_transcript(turns: list[Turn]) -> None:
     assert text_of(session(turns)) == transcript(turns)
-
-
-@given(TURNS)
-def test_the_text_of_a_turn_is_its_body(turns: list[Turn]) -> None:
-    for turn in turns:
-        assert text_of(reply([turn])) == turn.body
 
 
 def test_hostile_turns_are_text() -> None:

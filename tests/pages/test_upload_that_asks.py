@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotations.models import Rating
-from evaluations.models import Criterion, Project, SavedColumns, Score, Upload, UploadState
+from evaluations.models import Criterion, Project, SavedColumns, Upload, UploadState
 from geval.files.fields import not_a_number
 
 pytestmark = pytest.mark.django_db
@@ -68,16 +68,6 @@ def test_a_rater_per_column_becomes_one_criterion_by_several_raters(
     ]
     assert set(Rating.objects.values_list("annotator__name", flat=True)) == {"Anna", "Bert"}
     assert Rating.objects.count() == 16
-
-
-def test_a_judge_s_column_becomes_scores(client: Client, project: Project) -> None:
-    page = Page(client, table("Kohaerenz_Anna;Kohaerenz_gpt-4o"))
-    page.press("load")
-
-    assert Rating.objects.count() == 8
-    assert set(Score.objects.values_list("run__judge__name", "criterion__name")) == {
-        ("gpt-4o", "Kohaerenz")
-    }
 
 
 def test_an_unclear_column_is_asked_and_the_answer_remembered(

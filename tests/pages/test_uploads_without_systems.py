@@ -7,7 +7,6 @@ from django.test import Client
 from annotations.models import Rating
 from evaluations.models import CandidateOutput, Document, Project
 from geval.files.recognition import recognise
-from tests.pages.test_upload_page import say
 from tests.pages.test_upload_that_asks import Page
 
 pytestmark = pytest.mark.django_db
@@ -57,15 +56,6 @@ def test_outputs_of_a_text_are_systems_or_documents(
         assert outputs.get(text="Ferry 2 sails as 1.").system.name == "output 2"
     again = Page(client, table())
     assert "There is nothing to load" in again.text
-
-
-def test_a_chosen_column_of_systems_settles_the_question(client: Client, project: Project) -> None:
-    page = Page(client, table("who"))
-    assert QUESTION in page.text
-
-    say(client, page.upload, {"who": "system_id"})
-
-    assert page.upload.files.get().preview["questions"] == []
 
 
 @pytest.mark.parametrize(

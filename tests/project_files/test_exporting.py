@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluations.models import Project
 from geval.pipelines.project_files.command import _Dumper
-from geval.pipelines.project_files.file import read_project_file, written_schema
+from geval.pipelines.project_files.file import written_schema
 from geval.pipelines.project_files.reading import read_document
 from tests.conftest import CHECKOUT
 from tests.project_files.conftest import WHOLE, Run
@@ -51,13 +51,6 @@ def test_the_file_makes_the_same_project_again(
     assert exported(tmp_path, "again.yaml") == text
 
 
-@pytest.mark.django_db
-def test_a_file_that_exists_is_kept(run: Run, small_project: Project, tmp_path: Path) -> None:
-    exported(tmp_path)
-    with pytest.raises(Exception, match="already exists"):
-        exported(tmp_path)
-
-
 WORDS = (
     "yes", "1e5", "null", "~", "0x1f", "1:30", "2027-01-31", "- a", "a: b", "#x", "one\ntwo\n",
     " lead\ntrail ", "007", "true", "=", "<<", "*a", "&a", "", "\n",
@@ -76,10 +69,3 @@ def test_every_text_comes_back_as_it_was(text: str) -> None:
 
 def test_the_schema_of_the_docs_is_the_one_that_checks() -> None:
     assert (CHECKOUT / "docs" / "project.schema.json").read_text() == written_schema()
-
-
-def test_the_example_of_the_docs_can_be_read() -> None:
-    page = (CHECKOUT / "docs" / "project-files.md").read_text()
-    example = page.split("```yaml\n")[1].split("```")[0]
-
-    assert read_project_file(example.encode(), "f")[0].judges

@@ -28,11 +28,6 @@ def test_a_wrong_value_is_refused_by_name(read: object, said: str) -> None:
         read({"X": "perhaps"})  # type: ignore[operator]
 
 
-def test_too_small_a_number_is_refused() -> None:
-    with pytest.raises(ImproperlyConfigured, match="it must be at least 1"):
-        environment.whole("X", default=1, least=1, env={"X": "0"})
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 @pytest.mark.parametrize(("given", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2)])
 def test_a_process_computes_in_one_thread(given: dict[str, str], threads: int) -> None:

@@ -186,17 +186,6 @@ def test_a_failure_of_ours_is_problem_details_too(
     assert "ZeroDivisionError" not in answer.content.decode()
 
 
-def test_hidden_fields_with_nonsense_in_them_are_no_failure(
-    client: Client, project: Project
-) -> None:
-    text = "doc_id,system_id,source,output\nd,s,text,text\n"
-    upload = client.post("/p/small/data/upload/", {"text": text})["Location"]
-    about = {"judge": "j", "annotator": "a"}
-
-    for save in ("file-x", "²", DIGITS, "\0", "file-99999999999999999999"):
-        assert client.post(f"{upload}columns/", about | {"save": save}).status_code == 302
-
-
 CODECS = (
     "hex",
     "base64",
