@@ -24,6 +24,7 @@ from evaluations.models import (
 from evaluations.models.changes import note_change
 from evaluations.models.tokens import digest_of
 from evaluations.reports.serving import live
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/disagreements/"
@@ -281,3 +282,20 @@ def test_texts_are_escaped_and_long_ones_are_cut(
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "Long texts are cut here." in text
     assert len(text) < 150_000
+
+
+def test_the_page_lists_fifty_and_the_next_one_the_rest(
+    as_role: Callable[[str], Client], judge: Judge, small_project: Project, load: Load
+) -> None:
+    outputs, ratings, scores = [], [], []
+    for number in range(10, 70):
+        outputs.append(
+            f'{{"doc_id": "d{number}", "system_id": "good", "source": "S", "output": "T"}}'
+        )
+        ratings.append(f"d{number},good,coherence,ann,{number % 5 + 1}\n")
+        scores.append(f"d{number},good,coherence,imported,{number % 4 + 1}\n")
+    load(small_project, files_of(outputs, ratings, scores))
+    client = as_role("owner")
+
+    assert len(listed(shown(client))) == 50
+    assert len(listed(shown(client, "?page=2"))) == 16
