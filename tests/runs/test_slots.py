@@ -294,6 +294,26 @@ def test_slots_of_a_judge_share_its_calls_in_flight(
     assert sum(shares) == 5
 
 
+def test_a_slot_that_joins_waits_until_the_others_have_ended_what_is_too_much(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    a_worker(2)
+    lay_out_run(started(make_judge(small_project, use_steps=False, concurrency=5)).pk)
+    first, second = (WorkerSlot.objects.take(WORKER) for _ in range(2))
+    assert first
+    assert second
+
+    first.run_id = choose_run(first)
+    assert grant_calls(5, first, are_open=0) == 5
+    second.run_id = choose_run(second)
+
+    assert grant_calls(5, second, are_open=0) == 0
+    assert grant_calls(5, first, are_open=5) == 3
+    assert grant_calls(5, second, are_open=0) == 0
+    assert grant_calls(5, first, are_open=3) == 3
+    assert grant_calls(5, second, are_open=0) == 2
+
+
 def test_a_slot_that_could_not_be_given_back_is_free_again_after_a_while(
     small_project: Project, make_judge: MakeJudge
 ) -> None:

@@ -13,10 +13,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluations.corpus.store import LoadResult
+from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run
 from evaluations.judging.runs.scheduling import choose_run, waiting_run
 from evaluations.judging.runs.serving import (
+    PROMISE_SECONDS,
     ServingTurn,
     release_lost_slots,
     work_on_runs,
@@ -123,6 +125,27 @@ def test_a_run_whose_row_somebody_holds_keeps_no_slot_waiting(
             thread.join(20)
 
     assert set(chosen) == runs
+
+
+def test_a_run_that_follows_is_free_for_others_where_calls_take_long(
+    small_project: Project, other: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beat(WORKER, Offer((RUNS,), 1))
+    run = started(make_judge(small_project, use_steps=False))
+    slot = taken()
+    choose_run(slot)
+    turn = ServingTurn(slot, run.pk, stay, seconds=0)
+    follows = started(make_judge(other, use_steps=False))
+    assert turn.gives_way()
+    turn.stop_requested()
+    assert (turn.following, WorkerSlot.objects.get().run_id) == (follows.pk, follows.pk)
+
+    now = time.monotonic()
+    monkeypatch.setattr(serving.time, "monotonic", lambda: now + PROMISE_SECONDS + 1)
+    turn.stop_requested()
+
+    assert turn.gives_way()  # it still ends
+    assert (turn.following, WorkerSlot.objects.get().run_id) == (None, run.pk)
 
 
 def test_a_share_that_gives_way_still_hears_and_shows_that_it_lives(
