@@ -22,7 +22,6 @@ from geval.statistics import (
     alt_test as alternative,
 )
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 
 
@@ -139,12 +138,3 @@ def family_bias(
 ) -> bias.FamilyBias:
     documents = jackknife.LeftOut.each(len(human))
     return bias.family_bias(*flat(human, judge), own, others, documents)
-
-
-def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Interval:
-    """The percentile interval (Efron, 1979)."""
-    defined = samples[np.isfinite(samples)]
-    if len(defined) < 2:
-        return Interval(None, None, "fewer than two resamples gave a value")
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high))

@@ -74,21 +74,6 @@ def test_two_annotators_and_two_values_have_a_closed_form() -> None:
     assert severity == pytest.approx([-half, half], abs=1e-3)
 
 
-def test_of_few_differences_the_prior_takes_a_little() -> None:
-    """Of four outputs on which two differ, three are for one: the half of the difference, under a
-    normal prior of precision 0.01 on each severity."""
-    first = [1.0] * 3 + [0.0] * 1 + [1.0] * 8 + [0.0] * 8
-    second = [0.0] * 3 + [1.0] * 1 + [1.0] * 8 + [0.0] * 8
-
-    severity, _steps = model_of(np.array([first, second])).fitted()
-
-    def slope(half: float) -> float:
-        return 2 * RIDGE * half - 2 * (3 - 4 / (1 + exp(-2 * half)))
-
-    expected = optimize.brentq(slope, 0, 2, xtol=1e-12)
-    assert severity == pytest.approx([-expected, expected], abs=1e-5)
-
-
 def model_of(table: np.ndarray) -> _Conditional:
     ratings = Ratings.of_table(table)
     return _Conditional(_Patterns.of(ratings, np.unique(ratings.value)))
@@ -133,17 +118,6 @@ def test_adjusted_ratings_are_posterior_means_of_what_an_average_annotator_gives
     average = np.array([probability(q, 0.0) @ [1, 2, 3] for q in GRID])
     adjusted = adjusted_ratings(Ratings.of_table(table)).values
     assert adjusted == pytest.approx(posterior @ average, abs=1e-6)
-
-
-def test_the_same_rating_is_worth_more_from_somebody_who_is_strict() -> None:
-    table = drawn([-1.5, 0.0, 1.5], outputs=90)
-    table[0, 30:60] = table[2, 60:] = np.nan
-    table[:, 0] = [2, np.nan, np.nan]
-    table[:, 1] = [np.nan, np.nan, 2]
-
-    adjusted = adjusted_ratings(Ratings.of_table(table)).values
-
-    assert adjusted[0] < adjusted[1]
 
 
 def test_outputs_of_annotators_who_cannot_be_compared_have_no_value() -> None:

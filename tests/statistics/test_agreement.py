@@ -36,12 +36,6 @@ def test_alpha_equals_the_package(ratings: FloatArray, measurement: Measurement)
     assert found.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_perfect_agreement_is_one() -> None:
-    ratings = np.array([[[1.0, 2, 3]], [[1.0, 2, 3]]])
-
-    assert krippendorff_alpha(ratings, "interval").value == pytest.approx(1)
-
-
 @pytest.mark.parametrize(
     ("ratings", "reason"),
     [

@@ -70,22 +70,6 @@ def test_a_judge_with_people(choices: list[PairChoice], verdicts: dict[int, int]
     assert said(found.without_ties) == pytest.approx(counted([p for p in every if 0 not in p]))
 
 
-def test_by_hand() -> None:
-    # Three people on one comparison (a, a, tie) and two on another (a, b): 1 of 4 pairs agrees;
-    # without ties 1 of 2.
-    choices = [
-        PairChoice("d", comparison, rater, value)
-        for comparison, values in (("x", (1, 1, 0)), ("y", (1, -1)))
-        for rater, value in enumerate(values)
-    ]
-
-    found = agreement_among(choices)
-
-    assert said(found.with_ties) == (0.25, 4)
-    assert found.with_ties.documents == 1
-    assert said(found.without_ties) == (0.5, 2)
-
-
 def test_intervals_need_ten_documents_and_pairs_of_both_kinds() -> None:
     rng = random.Random(1)
     few = [(document, 1, rng.choice([1, -1])) for document in range(9)]

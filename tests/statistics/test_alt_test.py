@@ -87,13 +87,6 @@ def test_an_annotator_with_few_outputs_does_not_count() -> None:
     assert alt_test(ratings, judge, least_outputs=0).annotators == (0, 1, 2, 3)
 
 
-def test_somebody_who_rated_nothing_is_no_annotator_of_the_test() -> None:
-    table, judge = people(4), people(1)[0]
-    table[2] = np.nan
-
-    assert alt_test(Ratings.of_table(table), judge, least_outputs=0).annotators == (0, 1, 3)
-
-
 @pytest.mark.parametrize(
     ("least", "reason"),
     [
@@ -150,7 +143,7 @@ def test_distances_that_differ_by_rounding_are_the_same() -> None:
 @pytest.mark.parametrize("raters", [2, 3, 4])
 def test_the_smallest_epsilon_is_the_first_percent_at_which_the_judge_passes(raters: int) -> None:
     """With two and four annotators it is passed where exactly half of them are won."""
-    for noise in np.linspace(0.5, 1.5, 12):
+    for noise in np.linspace(0.5, 1.5, 5):
         ratings, judge = Ratings.of_table(people(raters)), people(1, noise=noise)[0]
 
         found = alt_test(ratings, judge).smallest_epsilon
@@ -172,14 +165,6 @@ def test_the_grid_ends_at_one(lost: int, smallest: float | None) -> None:
     found = alt_test(Ratings.of_table(np.full((3, 2000), 3.0)), judge, documents=documents)
 
     assert found.smallest_epsilon == smallest
-
-
-def test_a_win_that_is_certain_is_one_at_any_error() -> None:
-    ratings = Ratings.of_table(np.full((3, 8), 3.0))
-
-    found = alt_test(ratings, np.full(8, 3.0), q=0.0)
-
-    assert (found.p, found.winning_rate.value) == ((0.0, 0.0, 0.0), 1.0)
 
 
 def test_of_two_documents_the_error_is_that_of_two() -> None:
@@ -228,7 +213,7 @@ def test_raters_agree_where_the_interval_of_their_correlation_lies_above_0(
     count: int, noise: float
 ) -> None:
     documents, seen = np.arange(33) * count // 33, []
-    for _ in range(250):
+    for _ in range(60):
         # So noisy that some of the raters are shown to agree, and some are not.
         table = people(3, 33, noise=noise)
         found = raters_that_agree(Ratings.of_table(table), documents, least_outputs=5)
@@ -310,9 +295,3 @@ def test_the_best_constant_is_the_one_that_is_nearest_most_often() -> None:
     assert best == max(points, key=wins)
     alone = np.array([[1.0, 4.0, np.nan], [np.nan, np.nan, 5.0]])
     assert nearest_constant(Ratings.of_table(alone), points) == 4.0
-
-
-def test_a_constant_that_is_what_everybody_says_wins_although_rounding_says_no() -> None:
-    table = np.array([[0.3] * 4, [0.1 + 0.2] * 4, [0.3] * 4])
-
-    assert nearest_constant(Ratings.of_table(table), (1.0, 0.3)) == 0.3

@@ -43,18 +43,6 @@ def test_a_mean_of_few_documents_has_no_interval() -> None:
     assert "10 documents" in interval.reason
 
 
-def test_intervals_hold_the_mean_of_the_population_as_often_as_they_say() -> None:
-    held = []
-    for _ in range(1500):
-        shared = np.repeat(RNG.normal(0, 0.7, 25), 4)
-        human = 3 + shared + RNG.normal(0, 0.7, 100)
-        ((_one, interval),) = reliability_intervals(Outputs.full(25, 4), np.full(100, 3.0), human)
-        assert interval.ends
-        held.append(interval.ends[0] <= 3 <= interval.ends[1])
-
-    assert 0.93 <= np.mean(held) <= 0.97
-
-
 @pytest.mark.parametrize("wanted", [12, 80])
 def test_projected_widths_are_those_of_intervals_with_so_many_documents(wanted: int) -> None:
     def half(documents: int) -> float:

@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 
 from geval.statistics.careless_signs import (
-    MOST_AGREEMENT,
-    MOST_TIME,
     RaterWork,
     ReadingTimes,
     Signs,
     signs_of,
 )
-from geval.statistics.thresholds import SIGNS_RATIO
 
 READS = ReadingTimes(12, 0.0, 0.9)
 HONEST = RaterWork(12, 3, 3, READS, 5, 12, 0.4, 1.0)
@@ -51,10 +48,6 @@ def signs(person: RaterWork, others: RaterWork = HONEST) -> Signs:
 )
 def test_signs_name_somebody_together(changes: dict[str, object], expected: bool) -> None:
     assert signs(replace(HONEST, **changes)).are_enough is expected  # type: ignore[arg-type]
-
-
-def test_time_alone_and_agreement_alone_name_nobody() -> None:
-    assert max(MOST_TIME, MOST_AGREEMENT) < SIGNS_RATIO
 
 
 def test_checks_that_most_people_miss_accuse_less() -> None:

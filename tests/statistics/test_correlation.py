@@ -20,7 +20,6 @@ from geval.statistics.correlation import (
     coefficient_of,
     coefficients_of_rows,
     correlation_at,
-    levels_of,
     mean_by_document,
     ranks_by_document,
 )
@@ -242,13 +241,6 @@ def test_undefined_is_none_with_a_reason(coefficient: Coefficient) -> None:
     assert all(found[level].reason for level in LEVELS)
 
 
-def test_no_pairs_at_all_is_no_error() -> None:
-    found = correlations(np.full((2, 2), NAN), np.ones((2, 2)))
-
-    assert (found.documents, found.pairs) == (0, 0)
-    assert found.estimates["pearson"]["summary"].reason.startswith("no document has both")
-
-
 def test_one_pair_and_none_are_too_few() -> None:
     few = "fewer than two outputs with both a rating and a score"
 
@@ -278,16 +270,6 @@ def test_rounding_gives_no_coefficient_to_what_is_the_same_for_all(count: int) -
             assert np.isnan(coefficients_of_rows(*sides, coefficient)).all()
 
 
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_no_document_ranks_more_than_the_same_or_the_opposite(coefficient: Coefficient) -> None:
-    rows = np.random.default_rng(1).normal(size=(500, 7))
-
-    for judge, expected in ((3 * rows + 0.1, 1.0), (0.1 - 3 * rows, -1.0)):
-        found = coefficients_of_rows(rows, judge, coefficient)
-        np.testing.assert_allclose(found, expected)
-        assert np.abs(found).max() <= 1
-
-
 def test_the_mean_over_documents_is_summary_level() -> None:
     outputs = Outputs(np.repeat([0, 1, 2], [3, 1, 4]), np.arange(8), 4, 8)
     human = np.array([1.0, 2, 3, 1, 4, 3, 2, 1])
@@ -295,18 +277,6 @@ def test_the_mean_over_documents_is_summary_level() -> None:
 
     assert mean_by_document(outputs, human, judge) == pytest.approx((0.5 + 0.8) / 2)
     assert math.isnan(mean_by_document(outputs, human, np.ones(8)))
-
-
-def test_session_level_is_one_more_where_there_are_sessions() -> None:
-    assert levels_of(sessions=False) == ("summary", "system", "dataset")
-    assert levels_of(sessions=True) == ("summary", "session", "system", "dataset")
-
-
-def test_tau_b_by_hand() -> None:
-    # Pairs: (1,1)-(2,3) +, (1,1)-(2,2) +, (2,3)-(2,2) tied in x. (2 - 0) / sqrt(2 * 3) = 0.8165
-    found = correlations(np.array([[1.0, 2, 2]]), np.array([[1.0, 3, 2]]))
-
-    assert found.estimates["kendall"]["summary"].value == pytest.approx(2 / math.sqrt(6))
 
 
 def test_means_equal_as_fractions_tie_although_they_differ_as_floats() -> None:

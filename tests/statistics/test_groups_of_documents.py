@@ -8,11 +8,9 @@ import pytest
 import geval
 from benchmarks.verdict_errors import grouped_world as world
 from geval.reports.data import DocumentName, in_order, with_groups
-from geval.reports.verdicts.analysis import compare_pairs
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.agreement import judge_minus_a_rater
 from geval.statistics.arrays import Outputs
-from geval.statistics.correlation import correlations
 from geval.statistics.jackknife import LeftOut, correlation_interval, difference_interval
 from geval.statistics.panel import folds
 from tests.thresholds.three_points import pins
@@ -40,50 +38,6 @@ def test_groups_for_an_interval(value: int, expected: bool) -> None:
     pair = difference_interval(outputs, (human, judge), (human, other), "spearman", "summary")
     assert (pair.low is not None) is expected
     assert (judge_minus_a_rater(outputs, ratings, judge).error is not None) is expected
-
-
-def test_intervals_of_a_correlation_that_differs_by_group_are_wider() -> None:
-    outputs, ratings, (judge, _other) = world(12)
-    human = ratings.means()
-
-    in_groups, by_itself = (
-        correlation_interval(units, human, judge, "spearman", "summary", "documents").width
-        for units in (outputs, alone(outputs))
-    )
-
-    assert in_groups > 1.3 * by_itself
-
-
-@pytest.mark.parametrize(("groups", "most"), [(8, 0.10), (20, 0.09)])
-def test_equals_are_told_apart_rarely(groups: int, most: float) -> None:
-    wrong, too_often = 0, 0
-    for seed in range(150):
-        outputs, ratings, judges = world(groups, seed=seed)
-        human = ratings.means()
-        for units in (outputs, alone(outputs)):
-            found = tuple((judge, correlations(units, human, judge)) for judge in judges)
-            (comparison,) = compare_pairs(units, human, [found], "spearman", "documents")
-            if units is outputs:
-                wrong += comparison.test.p <= 0.05
-            else:
-                too_often += comparison.test.p <= 0.05
-
-    assert wrong <= most * 150
-    assert too_often > 2 * wrong
-
-
-@pytest.mark.parametrize("groups", [8, 20])
-def test_intervals_over_groups_hold_the_true_value(groups: int) -> None:
-    held = 0
-    for seed in range(150):
-        outputs, ratings, (judge, other) = world(groups, seed=seed)
-        human = ratings.means()
-        ends = difference_interval(
-            outputs, (human, judge), (human, other), "spearman", "summary"
-        ).ends
-        held += ends[0] <= 0 <= ends[1]
-
-    assert 0.90 * 150 <= held <= 0.99 * 150
 
 
 @pytest.mark.parametrize(

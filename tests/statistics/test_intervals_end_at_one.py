@@ -6,7 +6,6 @@ import pytest
 from geval.statistics.agreement import NO_RANKS, human_ceiling
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import LeftOut, summary_interval
-from geval.statistics.significance import holm
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -56,21 +55,3 @@ def test_without_anybody_to_compare_with_there_is_no_ceiling(
 
     assert (found.estimate.value, found.interval.ends) == (None, None)
     assert len(found.by_rater) == raters
-
-
-@pytest.mark.parametrize(
-    ("p", "adjusted"),
-    [
-        ([0.5, 0.6], [1.0, 1.0]),
-        ([0.7, 0.6], [1.0, 1.0]),
-        ([0.01, 0.02, 0.04], [0.03, 0.04, 0.04]),
-        ([0.04, 0.01, 0.02], [0.04, 0.03, 0.04]),
-        ([0.3], [0.3]),
-        ([0.01, 0.9, 0.4], [0.03, 0.9, 0.8]),
-        ([], []),
-    ],
-)
-def test_holm_multiplies_by_how_many_are_left_and_never_falls(
-    p: list[float], adjusted: list[float]
-) -> None:
-    assert holm(p) == pytest.approx(adjusted)

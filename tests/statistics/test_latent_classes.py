@@ -49,18 +49,6 @@ def test_dawid_and_skenes_posteriors_are_crowd_kits() -> None:
     assert posterior[AT] == pytest.approx(np.array(DAWID_SKENE), abs=1e-6)
 
 
-def test_the_likely_class_of_an_output_is_what_the_competent_say() -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.integers(1, 6, 200)
-    slip = np.where(rng.random((2, 200)) < 0.1, rng.integers(1, 6, (2, 200)), truth)
-    table = np.array([*slip, *rng.integers(1, 6, (3, 200))], dtype=float)
-
-    classes = latent_classes(Ratings.of_table(table))
-
-    assert (classes.likeliest == truth).mean() > 0.85
-    assert np.abs(classes.expected - truth).mean() < 0.3
-
-
 def test_outputs_whose_class_is_not_clear_are_split_the_least_clear_first() -> None:
     classes = latent_classes(guessed(300))
 

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geval.statistics.alt_test import alt_test, nearest_constant, p_of_nearer
 from geval.statistics.arrays import Ratings
 from geval.statistics.null_judges import (
-    constant_scores,
     length_scores,
     shuffled_scores,
     shuffles_of,
@@ -36,16 +34,6 @@ def test_the_longest_text_gets_the_highest_score_and_equal_lengths_share_theirs(
     np.testing.assert_allclose(dealt, [2.5, 5.0, np.nan, 2.5, 1.0])
 
 
-def test_without_scores_there_are_none_by_length() -> None:
-    assert np.isnan(length_scores(np.full(3, np.nan), np.arange(3.0))).all()
-
-
-def test_a_constant_scores_what_the_judge_scored() -> None:
-    np.testing.assert_array_equal(
-        constant_scores(np.array([1.0, np.nan, 2.0]), 4.0), [4.0, np.nan, 4.0]
-    )
-
-
 @pytest.mark.parametrize(
     ("ratings", "shuffles"),
     [(0, 20), (1_000, 20), (1_001, 19), (1_250, 16), (4_000, 5), (4_001, 4), (10**7, 4)],
@@ -59,54 +47,6 @@ def people(outputs: int = 300, noise: float = 0.7) -> tuple[np.ndarray, Ratings]
     quality = RNG.normal(3, 1, outputs)
     given_ = np.clip(np.round(quality + RNG.normal(0, noise, (3, outputs))), 1, 5)
     return quality, Ratings.of_table(given_)
-
-
-def test_the_best_constant_is_the_point_that_wins_most_often() -> None:
-    _quality, ratings = people()
-
-    best = nearest_constant(ratings, (1, 2, 3, 4, 5))
-
-    advantages = {
-        point: alt_test(ratings, np.full(300, float(point))).advantage.value
-        for point in (1, 2, 3, 4, 5)
-    }
-    assert best == max(advantages, key=lambda point: advantages[point] or 0)
-    assert best == 3
-
-
-def test_a_judge_that_reads_is_nearer_than_the_best_constant_and_a_shuffled_one_is_not() -> None:
-    quality, ratings = people()
-    documents = np.arange(300) // 3
-    judge = np.clip(np.round(quality), 1, 5)
-    constant = np.full(300, nearest_constant(ratings, (1, 2, 3, 4, 5)))
-
-    nearer = p_of_nearer(ratings, judge, constant, documents)
-    shuffled = p_of_nearer(ratings, shuffled_scores(judge, RNG), constant, documents)
-
-    assert nearer is not None
-    assert nearer < 1e-6
-    assert shuffled is not None
-    assert shuffled > 0.5
-
-
-def test_a_constant_is_not_nearer_than_itself() -> None:
-    _quality, ratings = people()
-    constant = np.full(300, 3.0)
-
-    assert p_of_nearer(ratings, constant, constant, np.arange(300)) is None
-
-
-def test_scores_that_are_no_nearer_are_called_nearer_in_at_most_six_percent() -> None:
-    # Both are the same distance from people on average: one rounds up, the other down.
-    errors = 0
-    for seed in range(300):
-        rng = np.random.default_rng(seed)
-        quality = np.repeat(rng.normal(0, 1, 40), 4) + rng.normal(0, 1, 160)
-        ratings = Ratings.of_table(quality + rng.normal(0, 0.7, (3, 160)))
-        first, second = (quality + rng.normal(0, 1, 160) for _ in range(2))
-        p = p_of_nearer(ratings, first, second, np.repeat(np.arange(40), 4))
-        errors += p is not None and p <= 0.05
-    assert errors <= 0.06 * 300 + 4  # chance of 300 trials
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))

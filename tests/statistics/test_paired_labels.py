@@ -6,13 +6,13 @@ import pytest
 from geval.statistics.arrays import Outputs
 from geval.statistics.paired_labels import difference_of_pairs
 
-WORLDS = 1_000
+WORLDS = 250
 SLACK = 2 * np.sqrt(0.05 * 0.95 / WORLDS)
 
 
 @pytest.mark.parametrize(
     ("documents", "each", "first", "second"),
-    [(40, 1, 0.8, 0.8), (40, 1, 0.7, 0.6), (100, 4, 0.9, 0.8), (400, 1, 0.95, 0.9)],
+    [(40, 1, 0.7, 0.6), (100, 4, 0.9, 0.8)],
 )
 def test_the_interval_covers_the_difference(
     documents: int, each: int, first: float, second: float

@@ -73,29 +73,6 @@ def test_documents_that_are_not_given_do_not_count(seed):
     assert np.array_equal(first.by_document, second.by_document, equal_nan=True)
 
 
-@pytest.mark.slow
-def test_what_a_choice_among_noise_is_said_to_be_worth_is_nothing():
-    """The best of 20 arms of pure noise looks good on the documents it was chosen by."""
-    said, naive = [], []
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        outputs = Outputs.full(20, 6)
-        arms = Arms(outputs, rng.normal(size=120), rng.normal(size=(20, 120)))
-        said.append(np.nanmean(choose(arms, np.arange(20), seed=seed).by_document))
-        naive.append(np.nanmean(arms.rho, axis=1).max())
-    assert abs(np.mean(said)) < 0.05
-    assert np.mean(naive) > 0.15
-
-
-def test_a_panel_of_judges_that_err_independently_is_better_than_each():
-    arms = made(3, documents=200, noise=(0.9,) * 6)
-    chosen = choose(arms, np.arange(100), seed=0)
-    others = np.arange(100, 200)
-    assert len(chosen.formula.members) > 1
-    gain = np.nanmean(arms.rho_of(chosen.formula, others)) - np.nanmean(arms.rho[:, others])
-    assert gain > 0.1
-
-
 def test_where_one_judge_knows_and_the_others_guess_little_is_lost():
     lost = []
     for seed in range(6):

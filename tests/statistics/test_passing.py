@@ -1,20 +1,15 @@
 """Pass or fail: counts, rates and kappas against worked figures, and intervals that
 hold the true value in simulation."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 import pytest
-from scipy import stats
 
 from geval.statistics.arrays import Outputs
 from geval.statistics.pass_fail import PassFail, SystemRate, best_threshold, lead_of, pass_fail
 from geval.statistics.scales import Scale
 from geval.statistics.shares import wilson
-from geval.statistics.types import FloatArray
 
 DATA_SETS = 300
-RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
 
 def of_pairs(pairs: list[tuple[int, int]], systems: int = 1) -> PassFail:
@@ -136,7 +131,7 @@ def rated(fails: float, labels: int, found: float, kept: float, seed: int) -> Sy
 
 
 @pytest.mark.parametrize("fails", [0.05, 0.25])
-@pytest.mark.parametrize("labels", [40, 400])
+@pytest.mark.parametrize("labels", [40])
 @pytest.mark.parametrize(("found", "kept"), [(0.8, 0.95), (0.5, 0.5)])
 def test_a_corrected_rate_holds_the_truth_whatever_the_judge(
     fails: float, labels: int, found: float, kept: float
@@ -164,24 +159,6 @@ def test_more_labels_than_there_are_outputs_are_not_promised() -> None:
         rates = [rated(0.25, labels, 0.6, 0.6, seed) for seed in range(5)]
 
         assert [rate.more is not None for rate in rates] == [enough] * 5
-
-
-@pytest.mark.parametrize("labelled", [20, 60])
-def test_outputs_of_a_group_that_are_alike_make_a_rate_less_certain(labelled: int) -> None:
-    """A hundred groups of ten, with labels and the judge's errors alike in each."""
-    rng, held, sets = np.random.default_rng(11), [], 150
-    outputs = Outputs.full(100, 10)
-    outputs = replace(outputs, system=np.zeros(1000, dtype=np.int64), systems=1)
-    for _ in range(sets):
-        truth = np.repeat(rng.random(100) < rng.beta(3, 1, 100), 10) ^ (rng.random(1000) < 0.1)
-        judge = np.where(rng.random(1000) < 0.9, truth, ~truth).astype(float)
-        people = np.where(np.arange(1000) < 10 * labelled, truth, np.nan)
-        passing = pass_fail(outputs, people, judge, Scale(0, 1))
-        assert passing is not None
-        low, high = passing.systems[0].corrected.interval.ends or (0, 1)
-        held.append(low <= 0.75 * 0.9 + 0.25 * 0.1 <= high)
-
-    assert np.mean(held) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / sets)
 
 
 def test_a_judge_that_errs_otherwise_on_a_system_is_corrected_there() -> None:
@@ -226,66 +203,3 @@ def test_the_verdict_on_a_document_does_not_depend_on_its_own_ratings() -> None:
     assert found is not None
     agreed = (found.both_pass + found.both_fail) / found.outputs
     assert abs(agreed - 0.5) < 0.04
-
-
-@dataclass(frozen=True)
-class World:
-    """Simulated projects: the first `rated` documents are rated; outputs of a document are alike by
-    `cluster`, in truth and in the judge's errors."""
-
-    documents: int
-    systems: int
-    rated: int
-    cluster: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.rated} of {self.documents} documents rated, systems {self.systems}, cluster"
-            f" {self.cluster:g}"
-        )
-
-
-WORLDS = (
-    World(200, 4, 40, 0.0),
-    World(200, 4, 40, 0.4),
-    World(100, 4, 100, 0.3),
-    World(400, 1, 60, 0.0),
-    World(60, 12, 30, 0.3),
-)
-
-
-def rates_held(world: World, sets: int) -> tuple[float, float]:
-    """How often the intervals of a corrected pass rate and of sensitivity hold the truth."""
-    rng, outputs = np.random.default_rng(7), Outputs.full(world.documents, world.systems)
-    held = np.zeros(2)
-
-    def latent() -> FloatArray:
-        shared = rng.normal(size=(world.documents, 1))
-        own = rng.normal(size=(world.documents, world.systems))
-        mixed: FloatArray = np.sqrt(world.cluster) * shared + np.sqrt(1 - world.cluster) * own
-        return mixed
-
-    for _ in range(sets):
-        truth, luck = latent() < stats.norm.ppf(RATE), latent()
-        judge = np.where(
-            truth, luck < stats.norm.ppf(SPECIFICITY), luck > stats.norm.ppf(SENSITIVITY)
-        )
-        people = truth.astype(float)
-        people[world.rated :] = np.nan
-        found = pass_fail(outputs, people.ravel(), judge.ravel().astype(float), Scale(0, 1))
-        assert found is not None
-        for at, (share, true) in enumerate(
-            ((found.systems[0].corrected, RATE), (found.sensitivity, SENSITIVITY))
-        ):
-            low, high = share.interval.ends or (np.nan, np.nan)
-            held[at] += low <= true <= high
-    return float(held[0] / sets), float(held[1] / sets)
-
-
-@pytest.mark.parametrize("world", WORLDS, ids=str)
-def test_intervals_hold_the_truth(world: World) -> None:
-    corrected, sensitivity = rates_held(world, DATA_SETS)
-
-    slack = 3 * np.sqrt(0.95 * 0.05 / DATA_SETS)
-    assert corrected >= 0.94 - slack
-    assert 0.93 - slack <= sensitivity <= 0.97 + slack

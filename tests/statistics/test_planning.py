@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics.anytime import confidence_sequence, expected_half_width
@@ -43,26 +41,6 @@ def test_a_difference_much_larger_than_its_spread_takes_the_fewest_documents(eff
     assert found == Needed(3, 3)
 
 
-def test_power_is_what_simulated_tests_have() -> None:
-    rng = np.random.default_rng(1)
-    draws = rng.normal(0.3, 1.0, (4000, 60))
-    found = (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean()
-
-    assert power_of(0.3, 60) == pytest.approx(found, abs=0.03)
-
-
-def test_a_width_is_met_by_the_documents_that_are_likely_and_more_are_promised() -> None:
-    values = with_spread(0.4, 0.5)
-
-    found = for_width(values, 0.05)
-
-    assert found.likely is not None
-    assert found.promised is not None
-    half = [stats.t.ppf(0.975, n - 1) * 0.5 / np.sqrt(n) for n in (found.likely, found.likely - 1)]
-    assert half[0] <= 0.05 < half[1]
-    assert found.likely < found.promised < 2 * found.likely
-
-
 @pytest.mark.parametrize("count", [60, 200, 800])
 @pytest.mark.parametrize("spread", [0.2, 0.45])
 def test_the_width_at_any_time_is_foreseen(count: int, spread: float) -> None:
@@ -78,43 +56,12 @@ def test_the_width_at_any_time_is_foreseen(count: int, spread: float) -> None:
     assert expected == pytest.approx(float(np.median(halves)), rel=0.15)
 
 
-def test_looks_after_every_document_take_more_documents_than_one_at_the_end() -> None:
-    values = with_spread(0.4, 0.5)
-    once = for_width(values, 0.1).likely
-    always = for_any_time(values, 0.1, lowest=-1, highest=1).likely
-
-    assert once is not None
-    assert always is not None
-    assert once < always < 6 * once
-
-
-def test_an_interval_narrows_from_where_it_is() -> None:
-    values = with_spread(0.4, 0.5)
-    usual, narrower = (
-        for_any_time(values, 0.1, lowest=-1, highest=1, now=now).likely for now in (0.4, 0.2)
-    )
-
-    assert usual is not None
-    assert narrower is not None
-    assert narrower < usual
-
-
 def test_what_cannot_be_planned_says_why() -> None:
     assert for_width(np.array([0.1, 0.2, np.nan]), 0.05).reason == TOO_FEW
     assert for_power(np.full(20, 0.3), 0.1).reason == NO_SPREAD
     assert "a difference of 0" in for_power(with_spread(0, 1), 0.0).reason
     assert "100,000 documents" in for_width(with_spread(0, 0.9), 0.0001).reason
     assert for_any_time(np.full(20, 1.0), 0.2, lowest=-1, highest=1).promised is None
-
-
-@given(st.floats(0.02, 0.5), st.floats(0.05, 0.9))
-def test_a_wider_goal_never_takes_more_documents(width: float, spread: float) -> None:
-    values = with_spread(0.1, spread)
-    for plan in (for_width, lambda v, w: for_any_time(v, w, lowest=-1, highest=1)):
-        narrow, wide = plan(values, width).likely, plan(values, width * 1.5).likely
-        if narrow is not None:
-            assert wide is not None
-            assert wide <= narrow
 
 
 # Another number of documents like these
@@ -161,18 +108,6 @@ def test_two_documents_are_the_fewest_and_a_million_the_most() -> None:
     assert found(last) == 1_000_000
     assert found((last + beyond) / 2) is None
     assert found(beyond) is None
-
-
-def test_documents_that_all_count_alike_are_the_default_of_a_promise() -> None:
-    plain, alike, unequal = (
-        documents_for(0.3, documents=20, goal=0.1, assurance=0.92, **more)
-        for more in ({}, {"freedom": 1.0}, {"freedom": 0.5})
-    )
-
-    assert plain == alike
-    assert plain is not None
-    assert unequal is not None
-    assert plain < unequal
 
 
 def test_only_numbers_that_can_be_promised_are_shown() -> None:

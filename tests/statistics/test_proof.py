@@ -44,20 +44,6 @@ def test_the_gain_in_rank_has_the_paired_t_interval_over_documents():
     assert found.documents == 40
 
 
-def test_a_judge_that_is_surely_worse_is_said_to_be_worse():
-    outputs, human, better, worse = judges(2)
-    assert (
-        gain_in_rank(outputs, human, worse, better, confidence=0.99).outcome == ProofOutcome.WORSE
-    )
-
-
-def test_the_same_judge_proves_nothing():
-    outputs, human, better, _ = judges(3)
-    found = gain_in_rank(outputs, human, better, better, confidence=0.99)
-    assert found.outcome == ProofOutcome.NOT_PROVEN
-    assert found.gain.value == 0
-
-
 def test_scores_nearer_to_peoples_are_a_gain_in_distance():
     outputs, human, _, _ = judges(4)
     rng = np.random.default_rng(1)
@@ -156,13 +142,6 @@ def test_the_gain_in_distance_has_the_t_interval_of_documents_means(is_weighted)
     assert found.gain.value == pytest.approx(np.average(apart, weights=weight))
 
 
-def test_too_few_locked_documents_prove_nothing_and_say_why():
-    outputs, human, better, worse = judges(5, documents=9)
-    found = gain_in_rank(outputs, human, better, worse, confidence=0.95)
-    assert found.outcome == ProofOutcome.NOT_PROVEN
-    assert "too few" in found.interval.reason
-
-
 def test_outputs_without_a_score_of_both_do_not_count():
     outputs, human, better, worse = judges(6)
     nothing = np.full_like(better, np.nan)
@@ -177,14 +156,6 @@ def test_outputs_without_a_score_of_both_do_not_count():
 )
 def test_looks_and_criteria_share_an_error_of_five_percent(looks, criteria, error):
     assert confidence_of(looks, criteria) == pytest.approx(1 - error)
-
-
-def test_the_smallest_gain_is_proven_in_about_four_of_five_tries():
-    gain = smallest_gain(0.2, 40, confidence=0.99)
-    rng = np.random.default_rng(7)
-    tries = rng.normal(gain, 0.2, (4000, 40))
-    low = tries.mean(axis=1) - stats.t.ppf(0.995, 39) * tries.std(axis=1, ddof=1) / np.sqrt(40)
-    assert (low > 0).mean() == pytest.approx(0.8, abs=0.03)
 
 
 @pytest.mark.parametrize(("documents", "counted"), [(0, 1), (1, 1), (2, 2), (3, 3), (40, 40)])
@@ -210,12 +181,3 @@ def test_so_many_documents_are_enough_and_one_fewer_is_not(gain):
     needed = documents_for(0.2, gain, confidence=0.99)
     assert smallest_gain(0.2, needed, confidence=0.99) <= gain
     assert needed == 10 or smallest_gain(0.2, needed - 1, confidence=0.99) > gain
-
-
-def test_equal_judges_are_told_apart_in_at_most_six_percent():
-    told = 0
-    for seed in range(200):
-        outputs, human, first, second = judges(seed, documents=20, noise=(0.8, 0.8))
-        found = gain_in_rank(outputs, human, first, second, confidence=0.95)
-        told += found.outcome != ProofOutcome.NOT_PROVEN
-    assert told / 200 < 0.06 + 2 * np.sqrt(0.05 * 0.95 / 200)

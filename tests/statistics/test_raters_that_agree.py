@@ -36,14 +36,6 @@ def test_a_rater_agrees_only_if_that_is_shown(careless: str, agrees: bool) -> No
     assert careless == "reversed" or found[:2].all()
 
 
-def test_a_random_rater_is_taken_for_a_careful_one_in_at_most_six_percent() -> None:
-    taken = sum(
-        raters_that_agree(Ratings.of_table(table(seed)), DOCUMENTS)[2] for seed in range(300)
-    )
-
-    assert taken <= 0.06 * 300
-
-
 @pytest.mark.parametrize(
     ("shared", "documents", "agrees"),
     [(ALT_TEST_OUTPUTS - 1, 15, True), (ALT_TEST_OUTPUTS, 15, False), (40, 9, True),

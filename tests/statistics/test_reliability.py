@@ -49,19 +49,6 @@ def test_two_way_correlations_are_shrout_and_fleiss_over_what_all_rated(
     assert found.icc1 == one_way(Ratings.of_table(table))
 
 
-@given(seeds)
-def test_the_order_in_which_raters_come_changes_nothing(seed: int) -> None:
-    table = some_ratings(seed, 3, 6, 0.0)
-    ratings = Ratings.of_table(table)
-    order = np.random.default_rng(seed).permuted(np.tile(np.arange(3), (6, 1)), axis=1)
-    at = (np.arange(6)[:, None] * 3 + order).ravel()
-
-    shuffled = Ratings(ratings.output, ratings.rater[at], ratings.value[at], 6, 3)
-
-    one, two = intraclass(ratings), intraclass(shuffled)
-    assert two.icc2_1.value == pytest.approx(one.icc2_1.value)
-
-
 @pytest.mark.parametrize(
     ("table", "is_known"),
     [

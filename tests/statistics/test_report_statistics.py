@@ -1,8 +1,6 @@
 """The statistics of the report, held to definitions, to other packages, and to slow direct
 computations."""
 
-import itertools
-
 import krippendorff
 import numpy as np
 import pytest
@@ -15,26 +13,18 @@ from geval.statistics.arrays import Outputs
 from geval.statistics.bias import family_of
 from geval.statistics.calibration import (
     ReliabilityBin,
-    equipercentile,
     reliability_intervals,
 )
 from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
-from geval.statistics.jackknife import TOO_FEW, LeftOut
-from geval.statistics.preferences import davidson, davidson_intervals
-from geval.statistics.projection import projections
-from geval.statistics.resampling import Interval, bootstrap_samples, draw, drawn_coefficients
+from geval.statistics.resampling import bootstrap_samples, draw, drawn_coefficients
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alpha_interval,
     complete_pairs,
     correlations,
     document_gains,
-    family_bias,
     human_ceiling,
-    krippendorff_alpha,
-    length_bias,
     mean_over_raters,
-    permutation_test,
     ppi_table,
     writer_bias,
 )
@@ -89,15 +79,6 @@ def test_resampling_is_what_taking_rows_and_columns_gives(over: str, level: str)
         np.testing.assert_allclose(found[number], expected, atol=1e-9)
 
 
-def test_a_judge_does_not_differ_from_itself() -> None:
-    human, judge = some_table(3, (10, 15)), some_table(4, (10, 15), levels=7)
-
-    found = permutation_test(human, judge, judge.copy(), "spearman", rng=np.random.default_rng(0))
-
-    assert found.observed == pytest.approx(0)
-    assert found.p == 1.0
-
-
 # Agreement
 
 
@@ -144,22 +125,6 @@ def test_the_ceiling_is_the_mean_over_annotators_with_its_interval() -> None:
 # Few ratings
 
 
-def test_prediction_powered_means_cover_the_truth_and_are_worth_more_ratings() -> None:
-    covered = worth = 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        truth = rng.normal(3, 1, (400, 2))
-        judge = truth + rng.normal(0.5, 0.4, truth.shape)
-        human = np.where(rng.random(truth.shape) < 0.2, truth, np.nan)
-        table = ppi_table(human, judge)
-        assert table.systems[0].mean
-        covered += table.systems[0].mean.low <= truth[:, 0].mean() <= table.systems[0].mean.high
-        worth += table.systems[0].mean.effective_ratings > 1.5 * table.systems[0].rated
-
-    assert covered >= 52  # 95 % of 60, less four standard deviations
-    assert worth == 60
-
-
 def test_ratings_of_the_best_outputs_only_are_seen_to_be_no_random_sample() -> None:
     judge = RNG.normal(3, 1, (300, 2))
     chosen = np.where(judge > 3.5, judge, np.nan)
@@ -171,19 +136,6 @@ def test_ratings_of_the_best_outputs_only_are_seen_to_be_no_random_sample() -> N
 
 
 # Calibration and bias
-
-
-@given(seeds)
-def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
-    judge, human = (
-        some_table(seed, (30,), levels=9, missing=0),
-        some_table(seed + 1, (30,), missing=0),
-    )
-
-    fitted = equipercentile(judge, human)
-
-    assert np.all(np.diff(fitted.fit) >= -1e-12)
-    assert human.min() <= fitted.fit.min() <= fitted.fit.max() <= human.max()
 
 
 def bins(judge: FloatArray, human: FloatArray) -> list[ReliabilityBin]:
@@ -221,22 +173,6 @@ def test_reliability_bins_hold_every_output_once(seed: int) -> None:
     assert [each.score for each in filled] == sorted(each.score for each in filled)
 
 
-def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:
-    words = RNG.integers(20, 200, (50, 6)).astype(float)
-    human = RNG.normal(3, 1, (50, 6))
-
-    likes = length_bias(human, human + words / 50, words)
-    fair = length_bias(human, human + RNG.normal(0, 1, (50, 6)), words)
-
-    assert likes.partial.value is not None
-    assert likes.partial.value > 0.8
-    assert likes.interval.low is not None
-    assert likes.interval.low > 0.7
-    assert fair.interval.low is not None
-    assert fair.interval.high is not None
-    assert fair.interval.low < 0.1 < fair.interval.high + 0.2
-
-
 def test_writers_are_grouped_by_which_text_people_prefer() -> None:
     human = np.array([[5.0, 3.0], [2.0, 4.0], [3.0, 3.0], [4.0, 1.0]])
     judge = np.array([[3.0, 4.0], [2.0, 5.0], [3.0, 3.5], [4.0, 4.0]])
@@ -253,115 +189,10 @@ def test_writers_are_grouped_by_which_text_people_prefer() -> None:
     assert writer_bias(human, judge, np.array([True, True]), np.array([False, False])) is None
 
 
-def test_a_judge_that_likes_its_own_family_is_found_out() -> None:
-    human = RNG.normal(3, 1, (60, 4))
-    own = np.array([True, False, False, False])
-    judge = human + np.where(own, 1.0, 0.2) + RNG.normal(0, 0.3, human.shape)
-
-    found = family_bias(human, judge, own, ~own)
-    nobody = family_bias(human, judge, np.zeros(4, bool), ~own)
-
-    assert found.partial.value == pytest.approx(0.8, abs=0.15)
-    assert found.interval.low is not None
-    assert found.interval.low > 0.6
-    assert nobody.partial.value is None
-    assert nobody.interval.reason
-
-
-def test_a_judge_that_only_narrows_the_scale_does_not_prefer_a_family_that_writes_badly() -> None:
-    own = np.array([True, False, False, False])
-    human = RNG.normal(3, 1, (200, 4)) - own
-    judge = 3 + 0.5 * (human - 3) + RNG.normal(0, 0.3, human.shape)
-
-    found = family_bias(human, judge, own, ~own)
-
-    assert found.interval.low is not None
-    assert found.interval.high is not None
-    assert found.interval.low < 0 < found.interval.high
-
-
 # Comparisons
 
 
-def test_davidsons_strengths_are_found_again_in_comparisons_made_from_them() -> None:
-    strengths, tie = np.array([1.0, 0.2, -0.4, -0.8]), 0.8
-    wins, ties = np.zeros((4, 4)), np.zeros((4, 4))
-    for a, b in itertools.combinations(range(4), 2):
-        half = (strengths[a] - strengths[b]) / 2
-        shares = np.array([np.exp(half), np.exp(-half), tie])
-        won, lost, tied = 1e6 * shares / shares.sum()  # so many that chance plays no part
-        wins[a, b], wins[b, a], ties[a, b], ties[b, a] = won, lost, tied, tied
-
-    found = davidson(wins, ties)
-
-    np.testing.assert_allclose(found.strengths, strengths, atol=1e-3)
-    assert found.tie == pytest.approx(tie, abs=1e-3)
-    assert found.strengths.sum() == pytest.approx(0)
-
-
-def test_systems_that_were_never_compared_have_no_strength() -> None:
-    wins = np.zeros((4, 4))
-    wins[0, 1] = wins[1, 0] = wins[2, 3] = wins[3, 2] = 1
-
-    assert not davidson(wins, np.zeros((4, 4))).connected
-
-
-def compared_by_three(documents: int) -> tuple[FloatArray, FloatArray]:
-    """Wins and ties of three systems by document, of three people who see outputs of document-wide
-    quality; shape (documents, 3, 3)."""
-    rng = np.random.default_rng(documents)
-    wins, ties = np.zeros((2, documents, 3, 3))
-    for document, quality in enumerate(rng.normal([0.3, 0.0, -0.3], 1, (documents, 3))):
-        for (a, b), _person in itertools.product(itertools.combinations(range(3), 2), range(3)):
-            gap = quality[a] - quality[b] + rng.normal(0, 0.3)
-            if abs(gap) < 0.2:
-                ties[document, a, b] += 1
-                ties[document, b, a] += 1
-            else:
-                first, second = (a, b) if gap > 0 else (b, a)
-                wins[document, first, second] += 1
-    return wins, ties
-
-
-def test_strengths_have_the_jackknife_over_documents() -> None:
-    wins, ties = compared_by_three(20)
-
-    fitted, intervals = davidson_intervals(wins, ties, LeftOut.each(20), 20)
-
-    without = np.array(
-        [
-            davidson(*(np.delete(side, d, axis=0).sum(axis=0) for side in (wins, ties))).strengths
-            for d in range(20)
-        ]
-    )
-    error = np.sqrt(19 / 20 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    for strength, interval, half in zip(fitted.strengths, intervals, 2.093 * error, strict=True):
-        assert interval.ends == pytest.approx((strength - half, strength + half), abs=2e-3)
-
-
-def test_strengths_of_nine_documents_have_no_interval() -> None:
-    fitted, intervals = davidson_intervals(*compared_by_three(9), LeftOut.each(9), 9)
-
-    assert fitted.connected
-    assert {interval.reason for interval in intervals} == {TOO_FEW.format(10, "documents")}
-
-
 # What to rate next
-
-
-def test_half_the_width_likely_takes_three_times_as_many_documents_more() -> None:
-    found = projections(Interval(0.4, 0.6), documents=100, ratings_per_document=12)
-
-    # Student's t is smaller with more documents, so slightly fewer do than by the square root.
-    assert [(round(one.half_width, 3), one.documents, one.ratings) for one in found] == [
-        (0.075, 76, 912),
-        (0.05, 293, 3516),
-        (0.025, 1464, 17568),
-    ]
-    for one in found:
-        assert 1.1 < (100 + one.promised_documents) / (100 + one.documents) < 1.3
-        assert one.promised_ratings == 12 * one.promised_documents
-    assert projections(Interval(None, None), documents=10, ratings_per_document=1) == ()
 
 
 def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None:
@@ -381,11 +212,6 @@ def test_of_one_output_nothing_is_told_apart_and_of_two_all_or_nothing() -> None
     gains = document_gains(human, judge)
 
     np.testing.assert_array_equal(gains, [np.nan, 0.0, 1.0])
-
-
-def test_an_undefined_alpha_says_why() -> None:
-    assert krippendorff_alpha(np.full((2, 3, 2), 4.0), "ordinal").reason
-    assert alpha_interval(np.full((2, 3, 2), 4.0), "ordinal").reason
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ def test_units_are_drawn_as_often_as_their_probability_says() -> None:
     wanted = active_probabilities(error, 12)
 
     drawn = np.array(
-        [np.isin(np.arange(40), draw_systematically(wanted, rng)) for _ in range(4000)]
+        [np.isin(np.arange(40), draw_systematically(wanted, rng)) for _ in range(1000)]
     )
 
     assert set(drawn.sum(axis=1)) == {12}
-    assert np.abs(drawn.mean(axis=0) - wanted).max() < 4 * np.sqrt(0.25 / 4000)
+    assert np.abs(drawn.mean(axis=0) - wanted).max() < 4 * np.sqrt(0.25 / 1000)
 
 
 def test_a_size_between_whole_numbers_is_rounded_up_or_down() -> None:

@@ -69,14 +69,3 @@ def test_reliability_takes_two_labels_whichever_document_is_left_out(
 
     assert (noise.value is not None) is is_defined
     assert ("same label" in noise.reason) is not is_defined
-
-
-def test_a_probe_without_effect_is_seldom_found() -> None:
-    rng = np.random.default_rng(0)
-
-    def is_found() -> bool:
-        own = rng.choice(3, N, p=[0.8, 0.1, 0.1]).astype(float)
-        given = [np.where(rng.random(N) < 0.2, rng.integers(0, 3, N), own) for _ in range(3)]
-        return findings(*given)["padded"].is_found
-
-    assert sum(is_found() for _ in range(200)) <= 15

@@ -10,7 +10,7 @@ from scipy import stats
 from geval.statistics.arrays import Outputs
 from geval.statistics.coefficients import ranks
 from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
-from geval.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
+from geval.statistics.jackknife import LeftOut, interval_of_difference
 from geval.statistics.pass_fail import pass_fail
 from geval.statistics.ppi import Parts, ppi_table
 from geval.statistics.resampling import draw, resample_means
@@ -209,18 +209,6 @@ def test_the_weighted_mean_is_active_inference_by_the_letter() -> None:
 def test_ranks_count_the_weight_below_and_half_of_the_own() -> None:
     found = ranks(np.array([2.0, 1.0, 2.0]), np.array([1.0, 4.0, 3.0]))
     assert found.tolist() == [6.0, 2.0, 6.0]
-
-
-def test_weights_that_differ_widen_the_interval() -> None:
-    rng = chance()
-    outputs, by_document = Outputs.full(60, 4), rng.normal(0.4, 0.2, 60)
-    uneven = np.repeat(np.where(np.arange(60) % 2, 1.0, 6.0), 4)
-    plain, weighted = (
-        summary_interval(one, by_document).width for one in (outputs, outputs.weighted(uneven))
-    )
-    assert plain is not None
-    assert weighted is not None
-    assert weighted > plain
 
 
 def test_intervals_of_skewed_ratings_follow_halls_transformation() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 from geval.statistics.anytime import narrowing
 from geval.statistics.arrays import Outputs, Ratings
@@ -92,15 +92,6 @@ def test_maps_are_those_of_repeated_outputs(sample: Sample) -> None:
         expected = fit(judge, human)
         np.testing.assert_array_equal(found.x, expected.x)
         np.testing.assert_allclose(found.fit, expected.fit)
-
-
-def test_the_monotonic_map_is_the_one_with_the_least_weighted_squares(sample: Sample) -> None:
-    order = np.lexsort((-sample.human, sample.judge))  # scores that are equal are pooled
-    expected = optimize.isotonic_regression(sample.human[order], weights=sample.weight[order]).x
-
-    found = isotonic(sample.judge, sample.human, sample.weight)
-
-    np.testing.assert_allclose(found(sample.judge[order]), expected)
 
 
 def test_errors_before_and_after_calibration_are_those_of_repeated_outputs(sample: Sample) -> None:

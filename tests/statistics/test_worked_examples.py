@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geval.llm.parsing import Rating, parse_rating
-from geval.llm.replies import ReplyChoice
 from geval.statistics.arrays import Outputs
 from geval.statistics.bias import partial_correlation
 from geval.statistics.calibration import isotonic
 from geval.statistics.coefficients import concentration, concordance
 from geval.statistics.correlation import COEFFICIENTS
 from geval.statistics.ppi import ppi_mean
-from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
+from geval.statistics.preferences import bradley_terry, davidson
 from geval.statistics.resampling import Draws, bootstrap_samples
-from geval.statistics.scales import Scale
 from geval.statistics.significance import benjamini_yekutieli, holm
 from geval.statistics.weighted_kappa import weighted_kappa
 from tests.statistics.plain_definitions import PATH, expected
@@ -33,9 +30,7 @@ from tests.statistics.tables import (
     judge_as_a_rater,
     krippendorff_alpha,
     mean_over_raters,
-    percentile_interval,
     permutation_test,
-    writer_bias,
 )
 
 DATA = json.loads(PATH.read_text())
@@ -233,30 +228,6 @@ def test_the_judge_in_a_raters_place_is_averaged_over_raters() -> None:
     assert judge_as_a_rater(TOY["raters"], TOY["A"]).value == pytest.approx(np.mean(places))
 
 
-def test_a_missing_cell_leaves_out_its_pair_alone() -> None:
-    human, judge = HUMAN.copy(), TOY["A"].copy()
-    human[1, 2] = judge[3, 0] = np.nan
-
-    estimates: Any = correlations(human, judge).estimates
-
-    rows = [coefficients_by_document(HUMAN, TOY["A"], "pearson")[at] for at in (0, 2)]
-    rows.append(np.corrcoef(np.delete(HUMAN[1], 2), np.delete(TOY["A"][1], 2))[0, 1])
-    rows.append(np.corrcoef(np.delete(HUMAN[3], 0), np.delete(TOY["A"][3], 0))[0, 1])
-    assert estimates["pearson"]["summary"].value == pytest.approx(np.mean(rows))
-
-
-def test_an_interval_of_all_resamples_is_their_percentiles() -> None:
-    human, judge = HUMAN[:3], TOY["A"][:3]
-    every = np.array(np.meshgrid(*[range(3)] * 3)).reshape(3, -1).T
-
-    samples = bootstrap_samples(human, judge, "kendall", Draws(every, None))
-
-    of_document = coefficients_by_document(human, judge, "kendall")
-    ends = np.quantile(of_document[every].mean(axis=1), [0.05, 0.95])
-    interval = percentile_interval(samples, confidence=0.9)
-    assert (interval.low, interval.high) == pytest.approx(tuple(ends))
-
-
 def test_means_of_thirds_tie_where_sums_of_ratings_do() -> None:
     sums = [[13, 10, 11, 10], [13, 11, 10, 10]]
 
@@ -268,34 +239,3 @@ def test_means_of_thirds_tie_where_sums_of_ratings_do() -> None:
     assert exact[0] == exact[1]
     assert naive[0] != naive[1]
     assert ours[0] == ours[1]
-
-
-def test_a_reply_is_read_where_a_script_takes_its_first_number_or_0() -> None:
-    replies = ["4", "Score: 3", " 5", "four"]
-
-    ours = [parse_rating(ReplyChoice(reply), scale=Scale(1, 5), criterion="x") for reply in replies]
-
-    assert [rating.value for rating in ours if isinstance(rating, Rating)] == [4, 3, 5, 4]
-
-
-def test_texts_by_people_and_by_llms_are_compared_by_which_people_prefer() -> None:
-    # Documents with a text by a person and one by an LLM; people prefer the first in two of five.
-    human = np.array([[4, 2], [5, 3], [3, 3], [2, 4], [1, 3]], dtype=float)
-    judge = np.array([[3.5, 4.0], [3.7, 4.0], [4.0, 4.5], [3.0, 4.2], [2.6, 4.4]])
-
-    found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]))
-
-    assert found
-    gaps = {name: group.gap for name, (group, _interval) in found.groups.items()}
-    assert gaps == pytest.approx({"human": 0.4, "equal": 0.5, "llm": 1.5})
-
-
-def test_the_next_comparison_is_most_telling_between_systems_that_are_hardly_known() -> None:
-    fitted = bradley_terry(np.array([[0, 5, 3], [2, 0, 4.5], [1, 2.5, 0]]))
-
-    gains = next_pair_gains(fitted)
-
-    p = 1 / (1 + np.exp(fitted.strengths[1] - fitted.strengths[0]))
-    apart = np.array([1, -1, 0])
-    assert gains[0, 1] == pytest.approx(p * (1 - p) * apart @ fitted.covariance @ apart)
-    assert max(gains, key=lambda pair: gains[pair]) == (0, 2)
