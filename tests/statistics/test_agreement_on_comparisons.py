@@ -12,7 +12,6 @@ from scipy import special, stats
 
 from geval.statistics.comparisons import (
     ONE_SIDED,
-    ONLY_TIES,
     Agreed,
     PairChoice,
     agreement_among,
@@ -103,28 +102,6 @@ def test_the_interval_of_a_share_is_the_jackknife_on_log_odds() -> None:
     half = stats.t.ppf(0.975, 11) * np.sqrt(11 / 12 * ((left_out - left_out.mean()) ** 2).sum())
     ends = special.expit([log_odds(every >= 0) - half, log_odds(every >= 0) + half])
     assert found.ends == pytest.approx(tuple(ends))
-
-
-@pytest.mark.parametrize(
-    ("documents", "reason"),
-    [
-        (9, "fewer than 10 documents count, too few for an interval"),
-        (10, "fewer than 5 documents have a pair that agrees, or one that does not"),
-    ],
-)
-def test_of_ten_documents_that_all_agree_it_is_said_that_none_differs(
-    documents: int, reason: str
-) -> None:
-    assert share_interval(np.ones(documents), np.ones(documents)).reason == reason
-
-
-def test_nothing_to_compare_is_undefined_with_its_reason() -> None:
-    nothing = agreement_of([]).with_ties
-    assert nothing.estimate.reason == nothing.interval.reason == "no comparison was made by both"
-    assert (nothing.pairs, nothing.documents) == (0, 0)
-    ties = agreement_of([("d", 0, 1)])
-    assert ties.with_ties.estimate.value == 0
-    assert ties.without_ties.estimate.reason == ONLY_TIES
 
 
 @pytest.mark.parametrize(

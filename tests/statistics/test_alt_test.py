@@ -154,28 +154,6 @@ def test_the_smallest_epsilon_is_the_first_percent_at_which_the_judge_passes(rat
         assert not alt_test(ratings, judge, epsilon=(round(100 * found) - 1) / 100).passes
 
 
-@pytest.mark.parametrize(
-    ("lost", "smallest"), [(0, 0.01), (10, 0.02), (99, 0.1), (995, 1.0), (1000, None)]
-)
-def test_the_grid_ends_at_one(lost: int, smallest: float | None) -> None:
-    # The judge is off on so many of 1,000 outputs of each document, so nothing varies.
-    judge = np.tile(np.where(np.arange(1000) < lost, 5.0, 3.0), 2)
-    documents = np.repeat([0, 1], 1000)
-
-    found = alt_test(Ratings.of_table(np.full((3, 2000), 3.0)), judge, documents=documents)
-
-    assert found.smallest_epsilon == smallest
-
-
-def test_of_two_documents_the_error_is_that_of_two() -> None:
-    table, documents = people(3), np.arange(60) // 30
-    judge = people(1)[0]
-
-    found = alt_test(Ratings.of_table(table), judge, documents=documents)
-
-    assert found.p == pytest.approx([duel(table, judge, documents, at, 0.2)[0] for at in range(3)])
-
-
 def test_within_one_document_nothing_is_known_of_the_error() -> None:
     table, judge = people(3), people(1)[0]
     losses = [duel(table, judge, np.arange(60), at, 0.2) for at in range(3)]
@@ -221,22 +199,6 @@ def test_raters_agree_where_the_interval_of_their_correlation_lies_above_0(
         seen += found.tolist()
 
     assert 0.1 < np.mean(seen) < 0.9
-
-
-@pytest.mark.parametrize(("documents", "agrees"), [(1, True), (9, True), (10, False)])
-def test_nobody_is_said_to_disagree_on_few_documents(documents: int, agrees: bool) -> None:
-    given = np.arange(40) % 5 + 1.0
-    table = np.vstack([given, np.full(40, 3.0)])
-
-    found = raters_that_agree(Ratings.of_table(table), np.arange(40) % documents, 5)
-
-    assert found.tolist() == [agrees, agrees]
-
-
-def test_of_somebody_who_shares_nothing_it_is_not_said_that_they_disagree() -> None:
-    table = np.vstack([people(2), np.full(60, np.nan)])
-
-    assert raters_that_agree(Ratings.of_table(table), np.arange(60) // 3)[2]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

@@ -118,29 +118,3 @@ def test_topical_chat(project: Project, benchmarks: Path) -> None:
             found[criterion]["judges"]["unieval"], values, level_names={"turn": "summary"}
         )
         assert checked == 7
-
-
-def test_topical_chat_as_conversations_gives_the_same_figures(
-    project: Project, benchmarks: Path, tmp_path: Path
-) -> None:
-    expected = json.loads((benchmarks / "expected.json").read_text())["topical_chat_unieval"]
-    release = json.loads((benchmarks / "topical_chat" / "topical_chat_unieval.json").read_text())
-    path = tmp_path / "chats.jsonl"
-    path.write_text("\n".join(json.dumps(as_conversation(record)) for record in release))
-
-    loaded = load_files(project, [InputFile(path, path.name)], about=LoadOptions(judge="unieval"))
-
-    assert (loaded.outputs.created, project.conversations.count()) == (360, 60)
-    found = reported(project)
-    for criterion, values in expected.items():
-        judge = found[criterion]["judges"]["unieval"]
-        assert check_correlations(judge, values, level_names={"turn": "summary"}) == 7
-
-
-def as_conversation(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of the release with its source as turns: each line is one, the last the user's."""
-    said = [line.strip() for line in record["source"].split("\n") if line.strip()]
-    roles = [("user", "assistant")[(len(said) - at) % 2 == 0] for at in range(len(said))]
-    turns = [{"role": role, "text": text} for role, text in zip(roles, said, strict=True)]
-    kept = {name: record[name] for name in ("system_id", "context", "scores", "predict_scores")}
-    return {"turns": turns, "output": record["system_output"]} | kept

@@ -7,9 +7,7 @@ from scipy import stats
 
 from geval.statistics.arrays import Outputs
 from geval.statistics.calibration import reliability_intervals
-from geval.statistics.jackknife import LeftOut
 from geval.statistics.projection import documents_for, half_width_with
-from geval.statistics.thresholds import PROMISE
 from geval.statistics.weighted import freedom_share
 
 RNG = np.random.default_rng(11)
@@ -55,57 +53,10 @@ def test_projected_widths_are_those_of_intervals_with_so_many_documents(wanted: 
     assert projected == pytest.approx(half(wanted), rel=0.03)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("documents", [20, 60])
-def test_a_promised_number_of_documents_does_in_nine_of_ten_cases(documents: int) -> None:
-    kept, likely = [], []
-    for values in RNG.normal(0.4, 0.3, (1500, 1500)):
-        for cases, assurance in ((kept, PROMISE), (likely, None)):
-            half = half_width_of(values[:documents])
-            needed = documents_for(half, documents=documents, goal=0.05, assurance=assurance)
-            assert needed is not None
-            cases.append(half_width_of(values[: max(needed, documents)]) <= 0.05)
-
-    assert 0.89 <= np.mean(kept) <= 0.95
-    assert np.mean(likely) < 0.7
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("probabilities", [[0.1, 0.3, 1.0], [0.2, 1.0, 1.0, 1.0]])
-def test_a_promise_is_kept_where_documents_count_by_their_weights(
-    probabilities: list[float],
-) -> None:
-    kept, as_if_alike = [], []
-    for _ in range(600):
-        weight = 1 / RNG.choice(probabilities, 3000)
-        values = RNG.normal(0.4, 0.3, len(weight))
-        half = weighted_half_width_of(values, weight, 60)
-        for cases, freedom in ((kept, freedom_share(weight[:60])), (as_if_alike, 1.0)):
-            needed = documents_for(
-                half, documents=60, goal=half / 2, assurance=PROMISE, freedom=freedom
-            )
-            assert needed is not None
-            cases.append(weighted_half_width_of(values, weight, needed) <= half / 2)
-
-    assert 0.89 <= np.mean(kept) <= 0.97
-    assert np.mean(as_if_alike) < np.mean(kept) - 0.04
-
-
-def weighted_half_width_of(values: np.ndarray, weight: np.ndarray, documents: int) -> float:
-    found = LeftOut.each(documents).mean_interval(values[:documents], weight=weight[:documents])
-    assert found.width is not None
-    return found.width / 2
-
-
 def test_equal_weights_tell_of_the_spread_what_no_weights_do() -> None:
     assert freedom_share(None) == freedom_share(np.full(7, 3.0)) == pytest.approx(1)
     assert freedom_share(np.array([1.0, 1.0, 0.0])) == pytest.approx(1)
     assert freedom_share(np.array([1.0, 5.0])) < 1
-
-
-def half_width_of(values: np.ndarray) -> float:
-    spread = values.std(ddof=1) / np.sqrt(len(values))
-    return float(stats.t.ppf(0.975, len(values) - 1) * spread)
 
 
 def test_the_number_of_documents_for_a_goal_is_the_least_that_reaches_it() -> None:

@@ -56,20 +56,6 @@ def test_checks_that_most_people_miss_accuse_less() -> None:
     assert signs(missing).checks > 3 * signs(missing, replace(HONEST, right=2)).checks
 
 
-def test_half_a_crowd_that_clicks_is_not_what_is_usual() -> None:
-    clicks = RaterWork(12, 3, 1, ReadingTimes(12, -1.5, 0.0), 4, 12, 0.3, 2.0)
-
-    found = signs_of([HONEST] * 10 + [clicks] * 10)
-
-    assert [of.are_enough for of in found] == [False] * 10 + [True] * 10
-
-
-def test_a_crowd_of_few_has_no_usual_time() -> None:
-    hasty = replace(HONEST, times=ReadingTimes(12, -3.0, 0.0))
-
-    assert [of.time for of in signs_of([hasty, HONEST, HONEST])] == [1.0, 1.0, 1.0]
-
-
 def test_times_are_measured_against_the_length_of_the_texts() -> None:
     words = [4, 12, 36, 108, 324, 972]
     reading = [3 + 0.25 * number for number in words]
@@ -85,8 +71,3 @@ def test_times_are_measured_against_the_length_of_the_texts() -> None:
     same = ReadingTimes.of([4.0] * 6, words)
     assert same is not None
     assert np.isnan(same.follows)
-
-
-def test_nobody_has_no_signs() -> None:
-    assert signs_of([]) == []
-    assert signs_of([RaterWork(12)])[0].ratio == 1.0

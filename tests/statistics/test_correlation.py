@@ -12,7 +12,7 @@ from scipy import stats
 
 from geval.statistics import correlation
 from geval.statistics.arrays import Outputs
-from geval.statistics.coefficients import Concordance, concordance, rank_rows, ranks
+from geval.statistics.coefficients import Concordance, concordance
 from geval.statistics.correlation import (
     COEFFICIENTS,
     LEVELS,
@@ -20,8 +20,6 @@ from geval.statistics.correlation import (
     coefficient_of,
     coefficients_of_rows,
     correlation_at,
-    mean_by_document,
-    ranks_by_document,
 )
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import correlations, mean_over_raters
@@ -124,22 +122,6 @@ def test_rows_with_gaps_have_the_coefficients_of_what_is_there(
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_equal_values_share_the_mean_of_their_ranks() -> None:
-    values = np.array([3.0, 1.0, 3.0, 3.0, 2.0])
-
-    assert ranks(values).tolist() == [4.0, 1.0, 4.0, 4.0, 2.0]
-    of_rows = rank_rows(np.array([[3.0, 1.0, NAN, 1.0], [1.0, 2.0, 3.0, NAN]]))
-    np.testing.assert_array_equal(of_rows, [[3.0, 1.5, NAN, 1.5], [1.0, 2.0, 3.0, NAN]])
-
-
-def test_outputs_are_ranked_among_those_of_their_document() -> None:
-    outputs = Outputs(np.array([0, 0, 0, 1, 2, 2]), np.array([0, 1, 2, 0, 0, 1]), 3, 3)
-
-    found = ranks_by_document(outputs, np.array([5.0, 9.0, 5.0, 7.0, 2.0, 1.0]))
-
-    assert found.tolist() == [1.5, 3.0, 1.5, 1.0, 2.0, 1.0]
-
-
 @pytest.mark.parametrize("columns", [40, 63, 64, 65, 130, 199, 200, 201])
 @pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
 def test_documents_of_many_outputs_are_ranked_as_small_ones_are(
@@ -152,19 +134,6 @@ def test_documents_of_many_outputs_are_ranked_as_small_ones_are(
 
     expected = [by_scipy(x, y, coefficient) for x, y in zip(human, judge, strict=True)]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
-@pytest.mark.parametrize("count", range(2, 40))
-def test_no_order_is_more_than_the_same_or_the_opposite(
-    count: int, coefficient: Coefficient
-) -> None:
-    values = np.arange(count, dtype=float)
-
-    for judge, expected in ((values, 1.0), (-values, -1.0)):
-        found = coefficient_of(values, judge, coefficient).value
-        assert found == pytest.approx(expected, abs=1e-12)
-        assert -1 <= found <= 1
 
 
 @pytest.mark.parametrize(("values", "others"), [(5, 3), (250, 290), (290, 250)])
@@ -241,15 +210,6 @@ def test_undefined_is_none_with_a_reason(coefficient: Coefficient) -> None:
     assert all(found[level].reason for level in LEVELS)
 
 
-def test_one_pair_and_none_are_too_few() -> None:
-    few = "fewer than two outputs with both a rating and a score"
-
-    for count in (0, 1):
-        found = coefficient_of(np.ones(count), np.ones(count), "pearson", of="outputs")
-        assert (found.value, found.reason) == (None, few)
-    assert coefficient_of(np.array([1.0, 2.0]), np.array([3.0, 5.0]), "pearson").value == 1.0
-
-
 def test_values_that_no_float_can_tell_apart_have_a_reason() -> None:
     tiny = np.array([1e-200, 2e-200, 3e-200])
 
@@ -258,25 +218,6 @@ def test_values_that_no_float_can_tell_apart_have_a_reason() -> None:
 
     assert found.value is None
     assert "too close to each other" in found.reason
-
-
-@pytest.mark.parametrize("count", range(3, 13))
-def test_rounding_gives_no_coefficient_to_what_is_the_same_for_all(count: int) -> None:
-    """The mean of seven times 0.1 is not 0.1, so that each seems to lie a little off it."""
-    same, rising = np.full((1, count), 0.1), np.arange(count, dtype=float)[None]
-
-    for coefficient in COEFFICIENTS:
-        for sides in ((same, rising), (rising, same), (same, same)):
-            assert np.isnan(coefficients_of_rows(*sides, coefficient)).all()
-
-
-def test_the_mean_over_documents_is_summary_level() -> None:
-    outputs = Outputs(np.repeat([0, 1, 2], [3, 1, 4]), np.arange(8), 4, 8)
-    human = np.array([1.0, 2, 3, 1, 4, 3, 2, 1])
-    judge = np.array([1.0, 3, 2, 1, 4, 3, 1, 2])
-
-    assert mean_by_document(outputs, human, judge) == pytest.approx((0.5 + 0.8) / 2)
-    assert math.isnan(mean_by_document(outputs, human, np.ones(8)))
 
 
 def test_means_equal_as_fractions_tie_although_they_differ_as_floats() -> None:

@@ -28,12 +28,6 @@ def test_with_one_output_a_document_the_interval_is_students() -> None:
     assert found.is_clear
 
 
-def test_a_shift_is_not_clear_where_the_interval_holds_zero() -> None:
-    gaps = np.tile([-1.0, 1.0], 20)
-
-    assert not mean_gap(Outputs.full(40, 1), gaps).is_clear
-
-
 def test_the_spread_is_from_the_lowest_to_the_highest_rating() -> None:
     nan = np.nan
     ratings = Ratings.of_table(np.array([[1, 4, nan], [5, nan, nan], [2, 4, nan]]))

@@ -97,12 +97,6 @@ def test_a_column_names_groups(groups: int, is_early: bool) -> None:
     assert is_early is ("groups of documents" in result.criteria[0].reason)
 
 
-def test_a_column_of_groups_that_does_not_exist_is_an_error() -> None:
-    with pytest.raises(geval.InputError, match="no column 'topics'"):
-        geval.measure(table(8), human=["ann", "bob", "cyd"], judge="gpt", document="doc",
-                      system="sys", group="topics")  # fmt: skip
-
-
 def test_a_document_in_two_groups_is_an_error() -> None:
     rows = table(8)
     rows[1]["topic"] = "T7"
@@ -110,13 +104,6 @@ def test_a_document_in_two_groups_is_an_error() -> None:
     with pytest.raises(geval.InputError, match="has only one group"):
         geval.measure(rows, human=["ann", "bob", "cyd"], judge="gpt", document="doc",
                       system="sys", group="topic")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("sizes", "effective"), [([5] * 8, 8), ([30, 20] + [1] * 10, 2), ([53] + [1] * 7, 1)]
-)
-def test_groups_of_unequal_size_count_as_fewer(sizes: list[int], effective: int) -> None:
-    assert LeftOut.of(sum(sizes), np.repeat(np.arange(len(sizes)), sizes)).effective == effective
 
 
 def test_documents_of_a_group_are_held_out_together() -> None:
@@ -142,13 +129,3 @@ def test_what_is_promised_for_more_documents_rests_on_groups(
 
     assert result.freedom == pytest.approx(share)
     assert result.projections[0].promised_documents > result.projections[0].documents
-
-
-def test_a_group_of_its_own_for_each_document_is_none() -> None:
-    rows = [{**row, "topic": row["doc"]} for row in table(8)]
-    columns = {"human": ["ann", "bob", "cyd"], "judge": "gpt", "document": "doc", "system": "sys"}
-
-    given, none = (geval.measure(rows, **columns, **of) for of in ({"group": "topic"}, {}))
-
-    assert given.report.groups == none.report.groups == 0
-    assert given.to_json() == none.to_json()

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.reliability import Gwet, gwet
 from geval.statistics.types import FloatArray
@@ -106,34 +105,3 @@ def test_an_undefined_one_says_why(ratings: object, reason: str) -> None:
     assert found.estimate.value is None
     assert reason in found.estimate.reason
     assert reason in found.interval.reason
-
-
-def test_annotators_who_never_differ_have_no_interval() -> None:
-    found = found_in(np.tile(np.arange(1.0, 6).repeat(3).reshape(15, 1), (3, 1, 1))).ac2
-
-    assert found.estimate.value == pytest.approx(1)
-    assert "never differ" in found.interval.reason
-
-
-def test_ac2_has_an_interval_where_the_ends_of_the_scale_occur() -> None:
-    table = np.random.default_rng(4).integers(2, 6, (3, 80)).astype(float)
-    outputs, documents = Outputs.full(20, 4), LeftOut.each(20)
-
-    without = gwet(outputs, Ratings.of_table(table), documents, (1.0, 5.0))
-    table[0, 0] = 1
-    with_both = gwet(outputs, Ratings.of_table(table), documents, (1.0, 5.0))
-
-    assert without.ac1.interval.ends
-    assert without.ac2.estimate.value is not None
-    assert without.ac2.interval.reason.startswith("nobody gave one of the")
-    assert "ends, 1 and 5" in without.ac2.interval.reason
-    assert with_both.ac2.interval.ends
-
-
-@pytest.mark.parametrize("only", [0, 1, 13, 14])
-def test_without_the_only_document_where_annotators_differ_nothing_is_left(only: int) -> None:
-    ratings = np.tile(np.arange(1.0, 6).repeat(3).reshape(15, 1), (3, 1, 1))
-    ratings[0, only] = 3 if ratings[0, only] != 3 else 4
-
-    for found in (found_in(ratings).ac1, found_in(ratings).ac2):
-        assert found.interval.reason.startswith("without some documents")

@@ -10,14 +10,12 @@ from scipy import stats
 from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import COEFFICIENTS, Coefficient, coefficients_by_document
 from geval.statistics.jackknife import (
-    ALL_THE_SAME,
     TOO_FEW,
     LeftOut,
     Spread,
     correlation_interval,
     interval_of_difference,
     interval_of_mean,
-    mean_of_rows,
     no_interval,
     over_systems,
 )
@@ -28,7 +26,6 @@ from geval.statistics.weighted import kish
 
 DOCUMENTS, SYSTEMS = 12, 11
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)
-FEW_SYSTEMS = "fewer than 10 systems count, too few for an interval"
 SCIPY: dict[Coefficient, Any] = {
     "pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau
 }  # fmt: skip
@@ -224,19 +221,6 @@ def test_at_system_level_each_coefficient_has_its_own_interval(coefficient: Coef
     assert found == correlation_interval(outputs, human, judge, coefficient, "system", "both")
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_no_interval_reaches_beyond_one(sign: int) -> None:
-    """Kendall's tau of system means that are nearly in one order: plus and minus t exceeds 1."""
-    human = np.arange(10.0)
-    judge = sign * np.array([0.0, 1, 2, 3, 4, 5, 9, 6, 7, 8])
-
-    found = correlation_interval(Outputs.full(1, 10), human, judge, "kendall", "system", "systems")
-
-    assert found.ends
-    assert (found.ends[1] if sign > 0 else found.ends[0]) == sign
-    assert abs(found.ends[0] if sign > 0 else found.ends[1]) < 0.7
-
-
 def on_a_line(r: float, count: int) -> tuple[FloatArray, FloatArray]:
     """Values whose Pearson correlation is exactly r."""
     x = np.arange(count) - (count - 1) / 2
@@ -257,33 +241,6 @@ def test_values_on_one_line_say_nothing_of_how_much_they_vary(r: float, has_one:
     if not has_one:
         assert dataset.reason.startswith("the values are on one line")
         assert system.reason.startswith("the order is the same")
-
-
-def test_a_constant_judge_has_no_interval() -> None:
-    outputs, human = Outputs.full(60, 1), np.arange(60.0)
-
-    dataset = correlation_interval(outputs, human, human * 0, "pearson", "dataset", "documents")
-    of_systems = Outputs.full(1, 60)
-    system = correlation_interval(of_systems, human, human * 0, "pearson", "system", "systems")
-
-    assert dataset.reason.startswith("the values are on one line")
-    assert system.reason == FEW_SYSTEMS
-
-
-@pytest.mark.parametrize(
-    ("level", "over", "reason"),
-    [
-        ("dataset", "systems", "intervals at this level are given over documents"),
-        ("session", "both", "intervals at this level are given over documents"),
-        ("system", "documents", "intervals at system level are given over systems"),
-    ],
-)
-def test_a_level_without_intervals_over_something_says_so(
-    level: Any, over: Any, reason: str
-) -> None:
-    human, first, _second, _weights = corpus(5)
-
-    assert correlation_interval(OUTPUTS, human, first, "kendall", level, over).reason == reason
 
 
 # What is left out, and what counts
@@ -312,13 +269,6 @@ def test_where_a_value_rests_on_one_document_there_is_no_interval() -> None:
     assert found == no_interval(found.reason)
     assert found.reason.startswith("without some documents")
     assert no_interval("why") == Interval(None, None, "why")
-
-
-def test_nothing_is_too_few() -> None:
-    few = "fewer than 10 documents count, too few for an interval"
-
-    assert LeftOut.each(20).mean_interval(np.full(20, np.nan)) == no_interval(few)
-    assert LeftOut.each(0).mean_interval(np.empty(0)) == no_interval(few)
 
 
 def test_the_interval_of_a_weighted_mean_over_outputs_leaves_whole_documents_out() -> None:
@@ -352,39 +302,3 @@ def test_a_difference_needs_60_outputs_in_documents_that_count(outputs: int, has
 
     assert (found.ends is not None) is has_one
     assert has_one or found.reason == TOO_FEW.format(60, "outputs")
-
-
-@pytest.mark.parametrize(("of_tenth", "counts"), [(0, False), (1, True), (12, True)])
-def test_a_system_counts_if_it_has_an_output(of_tenth: int, counts: bool) -> None:
-    outputs = Outputs.full(12, 10)
-    outputs = outputs.part((outputs.system < 9) | (outputs.document < of_tenth))
-    human, judge = np.random.default_rng(8).normal(size=(2, len(outputs)))
-    values = coefficients_by_document(outputs, human, judge, "spearman")
-
-    found = over_systems(outputs, human, [judge], [values], "spearman", "systems")
-
-    assert isinstance(found, Spread) is counts
-    assert counts or found == FEW_SYSTEMS
-
-
-def spread_of(human: FloatArray, judge: FloatArray, over: Over) -> Spread | str:
-    values = coefficients_by_document(OUTPUTS, human, judge, "spearman")
-    return over_systems(OUTPUTS, human, [judge], [values], "spearman", over)
-
-
-@pytest.mark.parametrize("over", ["systems", "both"])
-def test_why_there_is_no_variance_over_systems(over: Over) -> None:
-    rising = np.tile(np.arange(float(SYSTEMS)), DOCUMENTS)
-    first_alone = np.where(OUTPUTS.system == 0, 2.0, 1.0)
-    unit = "system" if over == "systems" else "document"
-
-    assert spread_of(rising, rising, over) == ALL_THE_SAME.format(unit)
-    assert spread_of(first_alone, rising, over).startswith("without some systems")
-
-
-def test_means_of_rows_are_of_what_is_there() -> None:
-    rows = np.array([[1.0, np.nan, 4.0], [np.nan, np.nan, np.nan], [1.0, 2.0, 6.0]])
-
-    np.testing.assert_allclose(mean_of_rows(rows), [2.5, np.nan, 3.0])
-    weighted = mean_of_rows(rows, np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_allclose(weighted, [13 / 4, np.nan, 23 / 6])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geval.statistics.agreement import NO_RANKS, human_ceiling
+from geval.statistics.agreement import human_ceiling
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import LeftOut, summary_interval
 
@@ -36,22 +36,3 @@ def test_the_interval_of_one_rater_ends_at_one(reverse: bool) -> None:
 
     assert found.interval.ends
     assert (found.interval.low if reverse else found.interval.high) == (-1 if reverse else 1)
-
-
-def test_a_rater_who_ranks_nothing_has_no_correlation_with_the_others() -> None:
-    outputs, ratings = with_rows([1, 2, 3], [1, 3, 2], [2, 2, 2])
-
-    found = human_ceiling(outputs, ratings, "spearman", LeftOut.each(12))
-
-    assert [one.documents_used for one in found.by_rater] == [12, 12, 0]
-    assert found.by_rater[2].estimate.reason == NO_RANKS
-
-
-@pytest.mark.parametrize(("rows", "raters"), [(([1, 2, 3],), 0), (([1, 2, 3], [2, 2, 2]), 2)])
-def test_without_anybody_to_compare_with_there_is_no_ceiling(
-    rows: tuple[list[int], ...], raters: int
-) -> None:
-    found = human_ceiling(*with_rows(*rows), "spearman", LeftOut.each(12))
-
-    assert (found.estimate.value, found.interval.ends) == (None, None)
-    assert len(found.by_rater) == raters

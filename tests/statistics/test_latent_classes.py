@@ -10,10 +10,6 @@ import pytest
 from geval.statistics import latent_classes as module
 from geval.statistics.arrays import Ratings
 from geval.statistics.latent_classes import (
-    FEW_OUTPUTS,
-    FEW_RATERS,
-    MANY_VALUES,
-    ONE_VALUE,
     SPLIT,
     Labels,
     dawid_skene,
@@ -56,22 +52,6 @@ def test_outputs_whose_class_is_not_clear_are_split_the_least_clear_first() -> N
     assert (classes.surest[classes.split] < SPLIT).all()
     assert (np.diff(classes.surest[classes.split]) >= 0).all()
     assert np.nanmin(np.delete(classes.surest, classes.split)) >= SPLIT
-
-
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        (np.ones((2, 60)), FEW_RATERS),
-        (np.arange(40 * 3).reshape(3, 40) % 2, FEW_OUTPUTS),
-        (np.ones((3, 60)), ONE_VALUE),
-        (np.arange(180).reshape(3, 60) % 13, MANY_VALUES),
-    ],
-)
-def test_too_little_to_go_by_is_said(table: np.ndarray, reason: str) -> None:
-    classes = latent_classes(Ratings.of_table(table.astype(float)))
-
-    assert classes.reason == reason
-    assert np.isnan(classes.expected).all()
 
 
 # Of the first five outputs, by crowd-kit.

@@ -26,15 +26,6 @@ def sessions_of(
     return outputs, truth, np.where(document < rated, truth, np.nan), judge
 
 
-def test_two_systems_with_several_turns_in_a_session_have_means() -> None:
-    outputs, _, human, judge = sessions_of(np.random.default_rng(1), rated=60)
-
-    table = ppi_table(outputs, human, judge)
-
-    assert [(system.rated, system.outputs) for system in table.systems] == [(240, 600)] * 2
-    assert table.is_random
-
-
 def test_fewer_than_thirty_rated_sessions_have_no_interval_however_many_turns() -> None:
     outputs, _, human, judge = sessions_of(np.random.default_rng(1), rated=29)
 
@@ -61,11 +52,3 @@ def test_a_session_with_one_output_of_each_system_is_a_document() -> None:
         assert two.mean is not None
         assert two.mean.standard_error == pytest.approx(one.mean.standard_error, rel=0.1)
         assert abs(two.mean.estimate - one.mean.estimate) < 0.6 * one.mean.standard_error
-
-
-def test_ratings_of_the_best_sessions_only_are_seen_to_be_no_random_sample() -> None:
-    outputs, _, _, judge = sessions_of(np.random.default_rng(4), rated=0)
-    mean = outputs.by_document(judge) / outputs.by_document()
-    best = np.where((mean > 0.8)[outputs.document], judge, np.nan)
-
-    assert not ppi_table(outputs, best, judge).is_random

@@ -25,16 +25,6 @@ def test_each_step_is_the_mean_of_the_first_documents_with_students_interval() -
         assert (step.low, step.high) == pytest.approx((step.value - half, step.value + half))
 
 
-def test_fewer_than_ten_documents_give_no_step() -> None:
-    assert narrowing(np.append(RNG.normal(size=9), [np.nan] * 5)) == ()
-
-
-def test_the_band_stays_within_what_a_correlation_can_be() -> None:
-    steps = narrowing(np.append(np.full(9, 1.0), 0.2))
-
-    assert steps[0].high == 1.0
-
-
 def test_documents_that_stand_for_one_leave_room_for_those_that_stand_for_many() -> None:
     """Twenty of two hundred documents stand for a hundred each: before the first of them comes,
     hardly anything is known."""
@@ -46,10 +36,3 @@ def test_documents_that_stand_for_one_leave_room_for_those_that_stand_for_many()
     assert bold.low > 0
     assert careful.low < -0.8
     assert narrowing(values, largest=1.0) == narrowing(values)
-
-
-def test_where_all_documents_together_have_no_interval_there_is_no_band_of_the_first() -> None:
-    values = RNG.normal(0.4, 0.2, 41)
-
-    assert narrowing(values[:40], np.ones(40))[-1].documents == 40
-    assert narrowing(values, np.append(np.ones(40), 1000.0)) == ()

@@ -9,7 +9,6 @@ from geval.statistics.arrays import Ratings
 from geval.statistics.null_judges import (
     length_scores,
     shuffled_scores,
-    shuffles_of,
 )
 from geval.statistics.pass_fail import majority_of
 
@@ -34,14 +33,6 @@ def test_the_longest_text_gets_the_highest_score_and_equal_lengths_share_theirs(
     np.testing.assert_allclose(dealt, [2.5, 5.0, np.nan, 2.5, 1.0])
 
 
-@pytest.mark.parametrize(
-    ("ratings", "shuffles"),
-    [(0, 20), (1_000, 20), (1_001, 19), (1_250, 16), (4_000, 5), (4_001, 4), (10**7, 4)],
-)
-def test_more_ratings_need_fewer_shuffles(ratings: int, shuffles: int) -> None:
-    assert shuffles_of(ratings) == shuffles
-
-
 def people(outputs: int = 300, noise: float = 0.7) -> tuple[np.ndarray, Ratings]:
     """Quality of outputs, and three people's ratings of it on 1 to 5."""
     quality = RNG.normal(3, 1, outputs)
@@ -63,11 +54,3 @@ def test_no_verdict_that_is_always_the_same_is_right_more_often_than_the_majorit
     passing = (people.mean() + found.passes) / 2
     chance = 2 * passing * (1 - passing)
     assert found.ac1 == pytest.approx((found.share - chance) / (1 - chance))
-
-
-def test_the_majority_counts_outputs_by_their_weights() -> None:
-    people = np.array([True, True, False])
-
-    assert majority_of(people).passes
-    assert not majority_of(people, np.array([1.0, 1.0, 3.0])).passes
-    assert majority_of(people, np.array([1.0, 1.0, 3.0])).share == 0.6

@@ -70,24 +70,3 @@ def test_at_session_level_the_turns_of_a_system_are_averaged_first() -> None:
     assert rater_at(sessions, RATINGS, "pearson", "dataset") == rater_at(
         OUTPUTS, RATINGS, "pearson", "dataset"
     )
-
-
-def test_an_output_that_one_person_rated_does_not_count() -> None:
-    alone = TABLES.copy()
-    alone[1:, 0] = np.nan
-    without = TABLES[:, 1:]
-
-    found = rater_at(OUTPUTS, Ratings.of_table(alone.reshape(3, 60)), "spearman", "dataset")
-    expected = rater_at(
-        Outputs.full(11, 5), Ratings.of_table(without.reshape(3, 55)), "spearman", "dataset"
-    )
-
-    assert found == expected
-
-
-def test_one_rater_alone_has_none() -> None:
-    found = rater_at(OUTPUTS, Ratings.of_table(TABLES[:1].reshape(1, 60)), "kendall", "system")
-
-    assert found.value is None
-    assert found.reason.startswith("no annotator can be compared")
-    assert found.reason.endswith("at system level")

@@ -105,18 +105,6 @@ def test_a_p_of_one_percent_is_looked_at_again_among_ten_thousand_orderings(
     assert (found.p, found.orderings) == ((count + 1) / 10_001, 10_000)
 
 
-def test_only_the_pairs_with_a_small_p_are_looked_at_again() -> None:
-    rng = generator(3)
-    clear, none = rng.normal(2, 1, 20), rng.normal(0, 1, 20)
-
-    nobody, looked_at, left = permutation_tests([np.full(20, NAN), clear, none], rng=generator(4))
-
-    assert nobody == NOT_COMPARED
-    assert (looked_at.orderings, left.orderings) == (10_000, 1000)
-    many = generator(1).random((10_000, 20)) < 0.5
-    assert looked_at.p == (share_as_large(clear, np.ones(20), many) + 1) / 10_001
-
-
 def test_of_many_documents_fewer_orderings_fit_and_documents_are_swapped_in_groups() -> None:
     apart = np.append(np.full(2000, 1.0), np.full(500, -0.2))
 
@@ -136,14 +124,6 @@ def test_more_documents_than_groups_are_swapped_together(monkeypatch: pytest.Mon
     assert (found.p, found.orderings) == (count / 16, 16)
 
 
-def test_without_documents_nothing_is_compared() -> None:
-    nothing = "in no document do people rank outputs that both judges scored"
-
-    found = permutation_tests([np.full(3, NAN)] * 2, rng=generator())
-
-    assert found == [NOT_COMPARED] * 2 == [PairTest(None, None, 0, False, nothing)] * 2
-
-
 # Over systems, and both
 
 
@@ -158,18 +138,6 @@ def test_what_cannot_be_tested_over_systems_says_why(monkeypatch: pytest.MonkeyP
     many = "over systems, at most 19 cells are tested"
     new = new_systems_test(outputs, human, first, second, "spearman", "systems")
     assert new == PairTest(None, None, 0, False, many, "jackknife")
-
-
-@pytest.mark.parametrize(
-    ("documents", "systems", "is_tested"), [(1_000_000, 2, True), (666_667, 3, False)]
-)
-def test_two_million_cells_are_tested(documents: int, systems: int, is_tested: bool) -> None:
-    outputs = Outputs(np.arange(4), np.zeros(4, dtype=int), documents, systems)
-    human, first, second = generator(14).normal(size=(3, 4))
-
-    found = new_systems_test(outputs, human, first, second, "spearman", "systems")
-
-    assert ("at most 2,000,000 cells" not in found.reason) is is_tested
 
 
 # The paired bootstrap, Williams' test

@@ -6,8 +6,6 @@ from scipy import stats
 
 from geval.statistics.anytime import expected_half_width
 from geval.statistics.planning import (
-    TOO_FEW,
-    Needed,
     for_any_time,
     for_power,
     for_width,
@@ -41,14 +39,6 @@ def test_power_is_how_often_students_t_lies_beyond_its_limits(effect: float, cou
     assert power_of(effect, count) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize(("count", "reason"), [(1, TOO_FEW), (2, ""), (3, "")])
-def test_two_documents_are_enough_where_the_interval_is_known(count: int, reason: str) -> None:
-    found = for_any_time(PILOT[:count], 0.2, lowest=-3, highest=3, now=0.5)
-
-    assert found.reason == reason
-    assert (found.likely is None) is bool(reason)
-
-
 def test_the_width_of_a_small_pilot_is_that_of_its_own_t() -> None:
     few = PILOT[:10]
 
@@ -75,16 +65,6 @@ def test_documents_that_have_just_the_power_are_enough() -> None:
     assert for_power(PILOT, 0.3, power=np.nextafter(power_of(effect, 20), 1)).likely == 21
 
 
-def test_an_interval_as_wide_as_foreseen_changes_no_plan() -> None:
-    foreseen = 6 * expected_half_width(PILOT.std(ddof=1) / 6, 25)
-    plan, narrower = (
-        for_any_time(PILOT, 0.2, lowest=-3, highest=3, now=now) for now in (foreseen, foreseen / 2)
-    )
-
-    assert plan == for_any_time(PILOT, 0.2, lowest=-3, highest=3)
-    assert narrower == for_any_time(PILOT, 0.4, lowest=-3, highest=3)
-
-
 def test_documents_that_have_just_the_width_are_enough() -> None:
     spread, times = PILOT.std(ddof=1) / 6, stats.f.ppf(0.97, 200, 24)
     likely, promised = (
@@ -93,7 +73,3 @@ def test_documents_that_have_just_the_width_are_enough() -> None:
 
     assert for_any_time(PILOT, likely, lowest=-3, highest=3).likely == 200
     assert for_any_time(PILOT, promised, lowest=-3, highest=3).promised == 200
-
-
-def test_an_interval_that_is_narrow_enough_from_the_start_takes_two_documents() -> None:
-    assert for_any_time(PILOT, 9.0, lowest=-3, highest=3) == Needed(2, 2)

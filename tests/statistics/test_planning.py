@@ -6,17 +6,12 @@ from scipy import stats
 
 from geval.statistics.anytime import confidence_sequence, expected_half_width
 from geval.statistics.planning import (
-    NO_SPREAD,
-    TOO_FEW,
-    Needed,
-    for_any_time,
     for_power,
     for_width,
     power_of,
     values_of_groups,
 )
-from geval.statistics.projection import documents_for, half_width_with, projections
-from geval.statistics.resampling import Interval
+from geval.statistics.projection import documents_for, half_width_with
 
 
 def with_spread(mean: float, spread: float, count: int = 60) -> np.ndarray:
@@ -34,13 +29,6 @@ def test_power_is_that_of_published_tables(effect: float, documents: int) -> Non
     assert power_of(effect, documents) >= 0.8 > power_of(effect, documents - 1)
 
 
-@pytest.mark.parametrize("effect", [4.6, 4.95, 5.4, 8.0, 100.0, 1e12])
-def test_a_difference_much_larger_than_its_spread_takes_the_fewest_documents(effect: float) -> None:
-    found = for_power(with_spread(1.0, 1 / effect), 1.0)
-
-    assert found == Needed(3, 3)
-
-
 @pytest.mark.parametrize("count", [60, 200, 800])
 @pytest.mark.parametrize("spread", [0.2, 0.45])
 def test_the_width_at_any_time_is_foreseen(count: int, spread: float) -> None:
@@ -54,14 +42,6 @@ def test_the_width_at_any_time_is_foreseen(count: int, spread: float) -> None:
 
     expected = 2 * expected_half_width(float(np.median(spreads)) / 2, count)
     assert expected == pytest.approx(float(np.median(halves)), rel=0.15)
-
-
-def test_what_cannot_be_planned_says_why() -> None:
-    assert for_width(np.array([0.1, 0.2, np.nan]), 0.05).reason == TOO_FEW
-    assert for_power(np.full(20, 0.3), 0.1).reason == NO_SPREAD
-    assert "a difference of 0" in for_power(with_spread(0, 1), 0.0).reason
-    assert "100,000 documents" in for_width(with_spread(0, 0.9), 0.0001).reason
-    assert for_any_time(np.full(20, 1.0), 0.2, lowest=-1, highest=1).promised is None
 
 
 # Another number of documents like these
@@ -92,10 +72,6 @@ def test_the_width_with_more_documents_is_by_students_t_and_fishers_f(
     assert promised == pytest.approx(expected)
 
 
-def test_as_many_documents_promise_the_width_that_there_is() -> None:
-    assert half_width_with(0.3, documents=20, wanted=20, assurance=0.92) == 0.3
-
-
 def test_two_documents_are_the_fewest_and_a_million_the_most() -> None:
     def found(goal: float) -> int | None:
         return documents_for(0.3, documents=20, goal=goal)
@@ -108,32 +84,6 @@ def test_two_documents_are_the_fewest_and_a_million_the_most() -> None:
     assert found(last) == 1_000_000
     assert found((last + beyond) / 2) is None
     assert found(beyond) is None
-
-
-def test_only_numbers_that_can_be_promised_are_shown() -> None:
-    """Of 62,100 documents 993,600 would likely bring a quarter, and more than a million surely."""
-    shown = projections(Interval(0.0, 1.0), documents=62_100, ratings_per_document=1)
-
-    assert [projection.half_width for projection in shown] == [0.375, 0.25]
-
-
-@pytest.mark.parametrize(
-    ("interval", "documents", "count"),
-    [
-        (Interval(0.0, 0.4), 2, 3), (Interval(0.0, 0.4), 1, 0), (Interval(0.3, 0.3), 20, 0),
-        (Interval(None, None), 20, 0),
-    ],
-)  # fmt: skip
-def test_what_has_no_width_cannot_be_narrowed(
-    interval: Interval, documents: int, count: int
-) -> None:
-    shown = projections(interval, documents=documents, ratings_per_document=2.5)
-
-    assert isinstance(shown, tuple)
-    assert len(shown) == count
-    for projection in shown:
-        assert projection.ratings == np.ceil(2.5 * projection.documents)
-        assert projection.promised_ratings == np.ceil(2.5 * projection.promised_documents)
 
 
 def test_groups_of_equal_documents_are_planned_as_their_number() -> None:

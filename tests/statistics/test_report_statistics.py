@@ -15,21 +15,18 @@ from geval.statistics.calibration import (
     ReliabilityBin,
     reliability_intervals,
 )
-from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
-from geval.statistics.resampling import bootstrap_samples, draw, drawn_coefficients
+from geval.statistics.correlation import coefficients_of_rows
+from geval.statistics.resampling import bootstrap_samples, draw
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alpha_interval,
-    complete_pairs,
     correlations,
     document_gains,
     human_ceiling,
     mean_over_raters,
-    ppi_table,
     writer_bias,
 )
 
-RNG = np.random.default_rng(11)
 seeds = st.integers(0, 10_000)
 
 
@@ -43,18 +40,6 @@ def some_table(
 
 
 # Systems drawn several times
-
-
-@given(seeds, st.sampled_from(COEFFICIENTS))
-def test_drawn_systems_are_columns_taken_so_often(seed: int, coefficient: str) -> None:
-    human, judge = complete_pairs(some_table(seed, (5, 6)), some_table(seed + 1, (5, 6), levels=9))
-    columns = np.random.default_rng(seed).integers(0, 6, (7, 6))
-    counts = np.array([np.bincount(row, minlength=6) for row in columns], dtype=float)
-
-    found = drawn_coefficients(human, judge, counts, coefficient)  # type: ignore[arg-type]
-
-    slow = [coefficients_of_rows(human[:, row], judge[:, row], coefficient) for row in columns]  # type: ignore[arg-type]
-    np.testing.assert_allclose(found.T, slow, atol=1e-9)
 
 
 @pytest.mark.parametrize("over", ["systems", "both"])
@@ -125,16 +110,6 @@ def test_the_ceiling_is_the_mean_over_annotators_with_its_interval() -> None:
 # Few ratings
 
 
-def test_ratings_of_the_best_outputs_only_are_seen_to_be_no_random_sample() -> None:
-    judge = RNG.normal(3, 1, (300, 2))
-    chosen = np.where(judge > 3.5, judge, np.nan)
-    at_random = np.where(RNG.random(judge.shape) < 0.3, judge, np.nan)
-
-    assert not ppi_table(chosen, judge).is_random
-    assert ppi_table(at_random, judge).is_random
-    assert ppi_table(judge, judge).unlike is None
-
-
 # Calibration and bias
 
 
@@ -151,12 +126,6 @@ def test_a_judge_with_few_values_has_a_bin_for_each(scores: list[float]) -> None
 
     assert [each.score for each in filled] == sorted(set(scores))
     assert [each.outputs for each in filled] == [scores.count(each) for each in sorted(set(scores))]
-
-
-def test_the_highest_score_that_many_have_is_not_put_with_lower_ones() -> None:
-    given = np.concatenate([np.linspace(1, 4.9, 40), np.full(60, 5.0)])
-
-    assert bins(given, given)[-1].score == 5.0
 
 
 @given(seeds)
@@ -203,15 +172,6 @@ def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None
 
     assert np.isnan(gains[0])
     assert gains[1:].tolist() == [0.0, pytest.approx(2 / 3)]
-
-
-def test_of_one_output_nothing_is_told_apart_and_of_two_all_or_nothing() -> None:
-    human = np.full((3, 2), np.nan)
-    judge = np.array([[1.0, np.nan], [4.0, 4.0], [1.0, 2.0]])
-
-    gains = document_gains(human, judge)
-
-    np.testing.assert_array_equal(gains, [np.nan, 0.0, 1.0])
 
 
 @pytest.mark.parametrize(

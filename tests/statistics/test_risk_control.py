@@ -138,13 +138,6 @@ def test_where_who_wrote_it_is_as_good_nothing_is_proven() -> None:
     assert (controlled.proven, controlled.is_null_as_good) == (None, True)
 
 
-def test_no_number_of_documents_proves_what_is_not_so() -> None:
-    bad = stakes(np.random.default_rng(9), risk=0.3, power=0)
-
-    assert documents_to_prove(control(bad, error=0.05), 0.05, rated=(120, 80), error=0.05) is None
-    assert documents_to_prove(Controlled(), 0.05, rated=(0, 0), error=0.05) is None
-
-
 def at_share(error: float, null: float, p: float = 0.2) -> Point:
     kept = KeptError(error, 0.0, 1.0, 100, 50, 100.0, p)
     return Point(EVERYTHING, 1.0, 1.0, 1.0, 1.0, kept, null, 0.01)
@@ -171,9 +164,3 @@ def test_what_errs_less_than_promised_takes_more_documents(
     needed = documents_to_prove(controlled, 0.05, rated=(60, 40), error=0.05)
 
     assert (needed is not None) is is_planned
-
-
-def test_a_threshold_behind_one_that_failed_takes_as_many_documents_again() -> None:
-    curve = at_share(0.1, 0.3), at_share(0.02, 0.3, p=0.01)
-
-    assert documents_to_prove(Controlled(curve, curve), 0.05, rated=(60, 40), error=0.05) == 80

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.correlation import correlations, mean_of_documents
-from geval.statistics.jackknife import interval_of_difference
+from geval.statistics.correlation import correlations
 from geval.statistics.same_documents import on_same_documents, ranked_by_document
 from geval.statistics.significance import new_systems_test
 from tests.statistics.tables import by_documents
@@ -58,14 +57,6 @@ def test_two_outputs_a_document_follow_the_same_rule() -> None:
     assert found.tolist() == pytest.approx([1, 0, NAN], nan_ok=True)
 
 
-def test_documents_count_by_their_weights() -> None:
-    weighted = OUTPUTS.weighted(np.repeat([1.0, 2.0, 3.0, 4.0], 3))
-
-    assert on_same_documents(weighted, HUMAN, FIRST, SECOND).means == pytest.approx(
-        ((1 + 0 - 3) / 6, (0.5 + 2 + 0) / 6)
-    )
-
-
 def test_some_documents_are_taken_in_an_order() -> None:
     weighted = OUTPUTS.weighted(np.repeat([1.0, 2.0, 3.0, 4.0], 3))
 
@@ -114,18 +105,6 @@ def test_the_permutation_test_counts_ties() -> None:
     assert found.observed < 0
 
 
-def test_a_judge_that_ranks_nothing_is_compared_as_0() -> None:
-    outputs, (human, today) = hard_and_easy(np.random.default_rng(3), 40)
-
-    found = by_documents(outputs, human, today, np.ones(len(human)), rng=np.random.default_rng(0))
-
-    assert found.observed == pytest.approx(
-        mean_of_documents(ranked_by_document(outputs, human, today))
-    )
-    assert found.p is not None
-    assert found.p < 0.01
-
-
 @pytest.mark.parametrize("over", ["systems", "both"])
 def test_the_test_for_new_systems_counts_ties(over: str) -> None:
     rng = np.random.default_rng(4)
@@ -143,13 +122,3 @@ def test_the_test_for_new_systems_counts_ties(over: str) -> None:
     assert found.observed < -0.1
     assert found.p is not None
     assert found.p < 0.01
-
-
-def test_without_a_document_that_people_rank_nothing_is_compared() -> None:
-    human = np.repeat([1.0, 2, 3, 4], 3)
-
-    test = by_documents(OUTPUTS, human, FIRST, SECOND, rng=np.random.default_rng(0))
-
-    assert test.p is None
-    assert "people rank" in test.reason
-    assert interval_of_difference(on_same_documents(OUTPUTS, human, FIRST, SECOND)).low is None

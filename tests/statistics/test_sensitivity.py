@@ -121,41 +121,6 @@ def test_the_spread_is_tested_on_its_logarithm_and_noise_on_fishers_z() -> None:
         assert (finding.outputs, finding.documents) == (there.sum(), 14)
 
 
-def test_without_ratings_people_are_not_compared_with() -> None:
-    nobody = np.full(12, np.nan)
-
-    for human in (None, nobody):
-        names = [one.name for one in sensitivity(OUTPUTS, PLAIN, {}, human)]
-        assert names == ["repeated", "noise"]
-
-
-def test_people_who_gave_every_output_the_same_have_no_spread() -> None:
-    human = np.full(12, 3.0)
-    finding = of(sensitivity(OUTPUTS, PLAIN, {}, human), "spread")
-    assert (finding.value, finding.p, finding.adjusted, finding.is_found) == (
-        None,
-        None,
-        None,
-        False,
-    )
-    assert finding.reason == "people gave every output the same"
-    assert (finding.outputs, finding.documents) == (12, 12)
-
-    human[0] = 4.0  # and without the first document they do
-    assert of(sensitivity(OUTPUTS, PLAIN, {}, human), "spread").reason == finding.reason
-
-
-def test_a_judge_that_always_gives_the_same_has_hardly_a_spread() -> None:
-    human, flat = RNG.normal(3, 1, 12), np.full((12, 2), 3.0)
-
-    found = sensitivity(OUTPUTS, flat, {}, human)
-
-    assert of(found, "spread").value == pytest.approx(np.sqrt(1e-9) / human.std())
-    assert of(found, "spread").is_found
-    assert of(found, "noise").value == pytest.approx(0.999)  # nothing differs within either
-    assert of(found, "noise").p == 1.0
-
-
 def test_what_is_the_same_in_every_document_is_certain() -> None:
     same = np.repeat(PLAIN[:, :1], 2, axis=1)
 
@@ -185,12 +150,6 @@ def test_ten_documents_are_enough_for_every_finding(documents: int, is_enough: b
         assert (one.value is not None) is is_enough
         assert one.reason == ("" if is_enough else f"{documents} documents count; 10 are needed")
         assert (one.outputs, one.documents) == (documents, documents)
-
-
-@pytest.mark.parametrize(("adjusted", "is_found"), [(0.049, True), (0.05, True), (0.051, False)])
-def test_something_is_found_at_five_percent(adjusted: float, is_found: bool) -> None:
-    assert Finding("padded", 12, 12, 0.3, adjusted=adjusted).is_found is is_found
-    assert Finding("padded", 12, 12, 0.3).is_found is False
 
 
 def test_outputs_of_a_document_that_move_together_are_not_taken_for_many() -> None:

@@ -54,11 +54,6 @@ def test_a_probe_is_found_where_fewer_stay_than_where_asked_again(
     assert by_name["padded"].is_found is is_found
 
 
-@pytest.mark.parametrize(("again", "is_found"), [(0.1, False), (1.0, True)])
-def test_a_judge_that_gives_other_labels_each_time_is_noise(again: float, is_found: bool) -> None:
-    assert findings(*labels(3, again, again))[NOISE].is_found is is_found
-
-
 @pytest.mark.parametrize(("others", "is_defined"), [(0, False), (2, False), (4, True)])
 def test_reliability_takes_two_labels_whichever_document_is_left_out(
     others: int, is_defined: bool

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geval.statistics.span_agreement import FEW_TEXTS, Mark, MarkedText, span_agreement
+from geval.statistics.span_agreement import Mark, MarkedText, span_agreement
 
 
 def slow_f1(texts: list[MarkedText]) -> float:
@@ -65,29 +65,6 @@ def test_it_equals_a_count_by_hand_and_its_interval_holds_it() -> None:
     assert found.f1.value == pytest.approx(slow_f1(texts))
     low, high = found.interval.ends or (1.0, 0.0)
     assert low < slow_f1(texts) < high
-
-
-def test_somebody_who_marked_nothing_does_not_agree() -> None:
-    texts = [marked(at, [(0, 10)], []) for at in range(12)]
-
-    assert span_agreement(texts, 12).f1.value == 0.0
-
-
-def test_texts_in_which_nobody_of_these_marked_anything_do_not_count() -> None:
-    """Such are the texts that only others marked, in a view of some annotators."""
-    empty = [marked(at, [], []) for at in range(12, 24)]
-    texts = [marked(at, [(at, at + 10)], [(at, at + 9 + at % 2)]) for at in range(12)]
-
-    assert span_agreement([*texts, *empty], 24) == span_agreement(texts, 24)
-    assert span_agreement(empty, 24).f1.reason == FEW_TEXTS
-
-
-def test_it_takes_ten_texts_that_two_people_marked() -> None:
-    texts = [*drawn(9), *(marked(at, [(0, 3)]) for at in range(9, 30))]
-
-    found = span_agreement(texts, 30)
-
-    assert (found.f1.reason, found.interval.reason) == (FEW_TEXTS, FEW_TEXTS)
 
 
 def test_characters_of_a_long_text_that_many_people_marked_are_counted() -> None:

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.coefficients import ranks
 from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
 from geval.statistics.jackknife import LeftOut, interval_of_difference
 from geval.statistics.pass_fail import pass_fail
@@ -206,11 +205,6 @@ def test_the_weighted_mean_is_active_inference_by_the_letter() -> None:
     assert found.low is not None
 
 
-def test_ranks_count_the_weight_below_and_half_of_the_own() -> None:
-    found = ranks(np.array([2.0, 1.0, 2.0]), np.array([1.0, 4.0, 3.0]))
-    assert found.tolist() == [6.0, 2.0, 6.0]
-
-
 def test_intervals_of_skewed_ratings_follow_halls_transformation() -> None:
     """Both ends are where the transformed statistic is Student's t."""
     rng = chance()
@@ -230,14 +224,3 @@ def test_intervals_of_skewed_ratings_follow_halls_transformation() -> None:
         g = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
         assert g == pytest.approx(expected * stats.t.ppf(0.975, n - 2))
     assert found.estimate - found.low > found.high - found.estimate
-
-
-def test_a_judge_adds_nothing_to_the_mean_of_outputs_that_are_all_rated() -> None:
-    rng = chance(3)
-    human, judge = rng.random((2, 300))
-    outputs = Outputs.full(300, 1).weighted(np.full(300, 1.0))
-
-    (table,) = ppi_table(outputs, human, judge).systems
-
-    assert table.mean is not None
-    assert (table.mean.weight, table.mean.estimate) == (0.0, human.mean())

@@ -21,9 +21,8 @@ from geval.statistics.calibration import (
     reliability_intervals,
 )
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
-from geval.statistics.jackknife import LeftOut, counting_by
+from geval.statistics.jackknife import LeftOut
 from geval.statistics.mean_gaps import mean_gap
-from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import kish
 
@@ -317,60 +316,3 @@ def test_equal_weights_change_nothing(seed: int) -> None:
     )
 
     assert weighted == pytest.approx(plain)
-
-
-def drawn(documents: int, systems: int, weight: FloatArray | None = None) -> Any:
-    rng = chance()
-    outputs = Outputs.full(documents, systems)
-    n = len(outputs)
-    own = rng.integers(1, 4, n).astype(float) if weight is None else weight
-    human = rng.integers(1, 6, n).astype(float)
-    judge, words = human + rng.integers(-1, 2, n), rng.integers(20, 200, n).astype(float)
-    return outputs.weighted(own), human, judge.astype(float), words
-
-
-def drawn_without_scores(documents: int) -> Any:
-    outputs, human, judge, words = drawn(30, 4)
-    return outputs, human, np.where(outputs.document < documents, np.nan, judge), words
-
-
-ODD = {
-    "one output with an enormous weight": lambda: drawn(
-        30, 4, np.where(np.arange(120) == 7, 1e12, 1.0)
-    ),
-    "one document with an enormous weight": lambda: drawn(
-        30, 4, np.where(np.arange(120) // 4 == 7, 1e12, 1.0)
-    ),
-    "weights with ties": lambda: drawn(30, 4, np.where(np.arange(120) % 3, 1.0, 5.0)),
-    "documents without scores": lambda: drawn_without_scores(8),
-    "no scores at all": lambda: drawn_without_scores(30),
-    "two outputs": lambda: drawn(1, 2, np.array([1.0, 3.0])),
-    "one document": lambda: drawn(1, 40),
-    "one system": lambda: drawn(40, 1),
-}
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_odd_samples_have_numbers_or_reasons(name: str) -> None:
-    found = all_of(*ODD[name]())
-
-    assert np.isfinite(numbers_in(found)).all()
-    for one in intervals_in(found):
-        assert one.ends is not None or one.reason
-
-
-def intervals_in(found: Any) -> list[Interval]:
-    if isinstance(found, Interval):
-        return [found]
-    if isinstance(found, dict):
-        return intervals_in(list(found.values()))
-    if isinstance(found, list | tuple):
-        return [one for value in found for one in intervals_in(value)]
-    fields = getattr(found, "__dataclass_fields__", ())
-    return [one for name in fields for one in intervals_in(getattr(found, name))]
-
-
-def test_ten_documents_with_nearly_equal_weights_are_ten() -> None:
-    weight = np.full(10, 1 / 0.3)
-    weight[3] *= 1 + 1e-12
-    assert counting_by(np.ones(10, dtype=bool), weight) == 10

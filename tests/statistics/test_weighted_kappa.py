@@ -59,15 +59,6 @@ def test_how_many_more_outputs_show_it(least: float, enough: bool | None) -> Non
     assert (None if more is None else more == 0) is enough
 
 
-def test_outputs_of_a_document_that_are_alike_tell_as_much_as_one() -> None:
-    people, judge = seen(np.random.default_rng(4), 100, 0.8)
-
-    once = of(people, judge).interval.ends
-    copied = of(np.repeat(people, 5), np.repeat(judge, 5), systems=5).interval.ends
-
-    assert copied == pytest.approx(once)
-
-
 def test_the_better_of_two_leads() -> None:
     rng = np.random.default_rng(5)
     people, judge = seen(rng, 300, 0.5)

@@ -209,24 +209,6 @@ def test_a_coin_for_each_system_follows_nobody_within_systems_on_pass_or_fail() 
     assert abs(found.within.correlation.value) < 0.1
 
 
-@pytest.mark.parametrize(("systems", "documents", "is_blind"), [(1, 9, False), (2, 9, True),
-                                                                (2, 10, False)])  # fmt: skip
-def test_several_systems_with_few_outputs_cannot_be_looked_into(
-    systems: int, documents: int, is_blind: bool
-) -> None:
-    outputs, ratings, quality = world(documents, systems)
-
-    found = judge_checks(
-        outputs, ratings.means(), ratings, None, quality, np.ones(len(outputs)), SCALE, View()
-    )
-
-    assert found.is_blind is is_blind
-
-
-def test_one_system_has_no_judge_that_knows_who_wrote_a_text() -> None:
-    assert system_scores(Outputs.full(5, 1), np.arange(5.0)) is None
-
-
 def best_in_the_middle(length: np.ndarray) -> np.ndarray:
     return 1.2 * (0.8 - np.abs(length))
 
@@ -254,37 +236,6 @@ def test_a_judge_of_system_and_length_adds_nothing_to_them(
 
     assert sum(p <= 0.025 for p in blind) <= 2
     assert sum(p <= 0.025 for p in reading) == 12
-
-
-@pytest.mark.parametrize(
-    ("words", "by_system", "is_asked"),
-    [
-        ([5.0] * 60, False, False),
-        ([NAN] * 60, False, False),
-        ([5.0] * 60, True, True),
-        ([5.0] * 59 + [6.0], False, True),
-        ([5.0, 6.0, NAN] * 20, False, True),
-    ],
-)
-def test_without_lengths_or_systems_nothing_is_known(
-    words: list[float], by_system: bool, is_asked: bool
-) -> None:
-    outputs, ratings, quality = world(documents=20, systems=3)
-
-    p = p_beyond_length(outputs, ratings.means(), quality, np.array(words), by_system=by_system)
-
-    assert (p is not None) is is_asked
-    assert p is None or p < 0.01
-
-
-def test_a_constant_adds_nothing() -> None:
-    outputs, ratings, quality = world()
-
-    p = p_beyond_length(
-        outputs, ratings.means(), np.full(len(outputs), 3.0), quality, by_system=True
-    )
-
-    assert p == 1.0
 
 
 def test_raters_of_few_points_are_compared_as_they_rated() -> None:

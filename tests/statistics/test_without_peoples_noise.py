@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.attenuation import SAME, disattenuated
+from geval.statistics.attenuation import disattenuated
 from geval.statistics.jackknife import LeftOut
 from tests.statistics.tables import rated
 
@@ -92,20 +92,6 @@ def test_strictness_is_a_weighted_mean_where_outputs_count_by_weights(rng):
     assert found.reliability.value == pytest.approx(1 - noise / 3 / moment(mean, mean), abs=1e-12)
 
 
-def test_somebody_who_rated_nothing_of_it_changes_nothing(rng):
-    _, ratings, judge = made(rng, documents=60)
-    judge[50:] = np.nan
-    nobody = np.full((1, 60, 5), np.nan)
-    elsewhere = nobody.copy()
-    elsewhere[0, 52:] = 3.0
-    expected = corrected(ratings, judge)
-
-    for other in (nobody, elsewhere):
-        found = corrected(np.concatenate([ratings, other]), judge)
-        assert found.estimate.value == pytest.approx(expected.estimate.value, abs=1e-12)
-        assert found.reliability.value == pytest.approx(expected.reliability.value, abs=1e-12)
-
-
 def half_width(without):
     """The jackknife's standard error times Student's t, whose degrees of freedom are one less than
     the documents that its variance rests on (Kish, 1965)."""
@@ -163,28 +149,3 @@ def test_too_little_to_know_the_noise_by_gives_the_reason(rng, change, reason):
     assert found.estimate.value is None
     assert reason in found.estimate.reason
     assert found.interval.ends is None
-
-
-@pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 4.1])
-def test_ratings_that_are_all_the_same_fraction_have_no_reliability(rng, value):
-    """Their means, of more or fewer of them, differ by rounding alone."""
-    for _ in range(20):
-        ratings = np.full((4, 30, 4), value)
-        ratings[rng.random(ratings.shape) < 0.3] = np.nan
-        found = corrected(ratings, rng.random((30, 4)))
-        assert (found.estimate.reason, found.reliability.reason) == (SAME, SAME)
-
-
-@pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 4.1])
-def test_a_judge_that_always_gives_the_same_fraction_has_no_correlation(rng, value):
-    _, ratings, _ = made(rng, documents=60)
-    found = corrected(ratings, np.full((60, 5), value))
-    assert found.estimate.reason == SAME
-    assert found.reliability.value is not None
-
-
-def test_no_ratings_are_too_few():
-    outputs = Outputs.full(3, 2)
-    ratings = Ratings.of_table(np.full((2, 6), np.nan))
-    found = disattenuated(outputs, ratings, np.arange(6.0), LeftOut.each(3))
-    assert found.estimate.value is None
