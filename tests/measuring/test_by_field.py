@@ -69,15 +69,6 @@ def test_a_judge_that_does_worse_in_a_language_is_named() -> None:
     assert [text.split()[:3] for text in result.findings] == [["Worse", "on", "es"]]
 
 
-def test_equal_languages_are_not_told_apart_and_small_ones_are_not_shown() -> None:
-    (result,) = in_library(support(found_in_spanish=0.9, small=9), by="language").by_field
-
-    assert [row.value for row in result.values] == ["en", "es"]
-    assert (result.small, list(result.findings)) == (1, [])
-    (with_ten,) = in_library(support(found_in_spanish=0.9, small=10), by="language").by_field
-    assert [row.value for row in with_ten.values] == ["en", "es", "de"]
-
-
 @pytest.mark.parametrize(
     ("requirement", "outcome"),
     [
@@ -113,14 +104,6 @@ def test_a_requirement_of_a_group_names_field_and_value(
 
     assert (required.field, required.value) == (field, value)
     assert str(required) == f"group:{field}={value}.{plain}"
-
-
-@pytest.mark.parametrize(
-    "text", ["group:language", "group:language=es", "group:language=es.kapa.low>=0.5", "group:"]
-)
-def test_what_is_no_requirement_of_a_group_is_refused(text: str) -> None:
-    with pytest.raises(RequirementError, match="requirement of a group"):
-        parse_requirement(text, of_groups=True)
 
 
 def test_a_site_certificate_takes_no_requirement_of_a_group() -> None:
@@ -176,19 +159,6 @@ def test_more_values_than_a_table_holds_are_refused() -> None:
     rows = [row | {"metadata.language": f"l{number % 21}"} for number, row in enumerate(support())]
     with pytest.raises(InputError, match="21 values"):
         in_library(rows, by="language").by_field  # noqa: B018
-
-
-def test_systems_are_a_field_of_every_project() -> None:
-    rows = [
-        row | {"doc_id": f"q{number // 2}", "source": "Why?", "system_id": f"bot{number % 2}"}
-        for number, row in enumerate(support())
-    ]
-    rows = [{k: v for k, v in row.items() if "language" not in k} for row in rows]
-
-    (result,) = in_library(rows, by="system", document="doc_id", system="system_id").by_field
-
-    assert [row.value for row in result.values] == ["bot0", "bot1"]
-    assert list(result.findings)
 
 
 def test_fields_that_name_people_are_not_offered() -> None:
@@ -253,40 +223,3 @@ def test_page_api_and_library_have_the_same_numbers(
     assert "no field" in unknown
     refused = client.get(f"/api/v1/projects/{project.slug}/report/groups?field=topic")
     assert refused.status_code == 422
-
-
-def test_a_gap_in_correlation_is_shown_where_documents_have_one_output() -> None:
-    rng = np.random.default_rng(7)
-    table = []
-    for number in range(300):
-        quality, language = rng.normal(3, 1), ("en", "es")[number % 2]
-        noise = 0.4 if language == "en" else 4.0
-        people = {name: round(float(np.clip(quality + rng.normal(0, 0.5), 1, 5)))
-                  for name in ("ann", "bob", "cyd")}  # fmt: skip
-        judge = float(quality + rng.normal(0, noise))
-        table.append({"id": number, "language": language, **people, "gpt": judge})
-
-    measured = geval.measure(
-        table, human=["ann", "bob", "cyd"], judge="gpt", document="id", by="language"
-    )
-
-    (result,) = measured.by_field
-    (figure,) = next(row for row in result.values if row.value == "es").figures
-    assert figure.p is not None
-    assert figure.p < 0.001
-
-
-def test_a_field_that_is_measured_by_is_not_listed_as_unused() -> None:
-    rows = [
-        {"id": n, "human": 1 + n % 5, "judge": 1 + n * n % 5, "language": "de", "team": "x"}
-        for n in range(40)
-    ]
-
-    (note,) = (
-        each
-        for each in geval.measure(rows, human="human", judge="judge", by="language").notes
-        if each.startswith("Not used")
-    )
-
-    assert "team" in note
-    assert "language" not in note

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import geval
-from geval.measuring.inputs import InputError
 from tests.measuring.conftest import written
 
 DOCUMENTS, SYSTEMS = 30, 5
@@ -37,30 +35,6 @@ def test_a_judge_that_gives_every_output_the_same_score_is_read_with_care() -> N
     assert [caution.about for caution in result.cautions] == ["judge"]
     assert result.cautions[0].criterion == "coherence"
     assert f"Caution: {result.cautions[0].text}" in str(result)
-
-
-def test_a_judge_that_orders_outputs_like_people_needs_no_caution() -> None:
-    result = measured(lambda truth, _system: 0.9 * float(truth))
-
-    assert result.cautions == ()
-    assert "Caution" not in str(result)
-
-
-def test_documents_with_one_output_each_are_no_reason_for_a_caution() -> None:
-    alone = [
-        row for row in outputs(lambda truth, _system: float(truth)) if row["system_id"] == "s0"
-    ]
-
-    result = geval.measure(alone, human=[*PEOPLE], judge=["judge"], criterion="coherence")
-
-    assert not any("documents count" in caution.text for caution in result.cautions)
-
-
-def test_a_judge_that_is_not_there_is_named() -> None:
-    result = measured(lambda truth, _system: float(truth))
-
-    with pytest.raises(InputError, match=r"no judge 'nope' \(there are: judge\)"):
-        result.disagreements(judge="nope")
 
 
 def test_outputs_without_a_text_are_not_short(tmp_path: Path) -> None:

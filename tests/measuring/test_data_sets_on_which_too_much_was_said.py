@@ -1,16 +1,12 @@
 """The small data sets of `../shared/cases/statistics`, each with what is right on it."""
 
 import csv
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import geval
-from evaluations.corpus.store import load_files
-from evaluations.models import Project
-from geval.files.readers import InputFile
 from tests.conftest import CHECKOUT
 
 CASES = CHECKOUT.parent / "shared/cases/statistics"
@@ -94,30 +90,3 @@ def test_a_judge_of_another_criterion_is_named_as_that() -> None:
 
     assert "closely on relevance (1.00)" in text
     assert "on coherence (0.70)" in text
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", ["who_wrote_it", "topics_two_equal_judges"])
-def test_the_site_says_the_same(project: Project, tmp_path: Any, name: str) -> None:
-    from evaluations.reports.report import build_report
-
-    given = rows_of(name)
-    judges = [column for column in given[0] if column not in ("doc", "sys", *PEOPLE)]
-    files = {
-        "outputs": [("doc_id", "system_id", "source", "output")],
-        "ratings": [("doc_id", "system_id", "criterion", "annotator", "score")],
-        "scores": [("doc_id", "system_id", "criterion", "judge", "score")],
-    }
-    for row in given:
-        key = (row["doc"], row["sys"])
-        files["outputs"].append((*key, f"Text of {row['doc']}.", f"By {row['sys']}."))
-        files["ratings"] += [(*key, "quality", person, row[person]) for person in PEOPLE]
-        files["scores"] += [(*key, "quality", judge, row[judge]) for judge in judges]
-    for kind, lines in files.items():
-        with (tmp_path / f"{kind}.csv").open("w", newline="") as file:
-            csv.writer(file).writerows(lines)
-    load_files(project, [InputFile(path, path.name) for path in sorted(tmp_path.iterdir())])
-
-    (found,) = build_report(project).criteria
-
-    assert found.verdict == measured(name, *judges).criteria[0].verdict == "keep"

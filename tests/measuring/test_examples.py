@@ -25,7 +25,3 @@ def test_another_name_is_an_error_that_lists_them() -> None:
         geval.load_example("suport")
     with pytest.raises(InputError, match="there are: summaries, support"):
         geval.measure("example:../support")
-
-
-def test_the_package_has_a_version() -> None:
-    assert geval.__version__.count(".") == 2

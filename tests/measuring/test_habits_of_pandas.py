@@ -92,17 +92,6 @@ def test_a_person_s_and_a_judge_s_values_of_one_name_stay_apart(rows: Records) -
     assert result.criteria[0].rho == expected.criteria[0].rho
 
 
-def test_frames_of_other_columns_are_read_however_long_the_first_is() -> None:
-    many = [{"id": str(n), "human": n % 5} for n in range(6000)]
-    few = [{"id": str(n), "judge": n % 5} for n in range(300)]
-
-    result = geval.measure(
-        [pl.DataFrame(many), pl.DataFrame(few)], document="id", human="human", judge="judge"
-    )
-
-    assert result.criteria[0].judge == "judge"
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -118,28 +107,6 @@ def test_frames_of_other_columns_are_read_however_long_the_first_is() -> None:
 def test_what_is_wrong_is_named(rows: Records, given: dict[str, Any], message: str) -> None:
     with pytest.raises(geval.InputError, match=message):
         geval.measure(rows, **NAMED | given)
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"human": [1, 2, 3], "judge": [1, 2]}, "numbers of values: human 3, judge 2"),
-        ({"human": 3, "judge": 2}, "dict is no table"),
-        ({}, "dict is no table"),
-    ],
-)
-def test_a_dictionary_that_is_no_table_is_refused(table: Any, message: str) -> None:
-    with pytest.raises(geval.InputError, match=message):
-        geval.measure(table)
-
-
-def test_missing_scores_are_counted_by_judge(rows: Records) -> None:
-    scored = [row | {"other": None if row["article"] < "d2" else row["ann"]} for row in rows]
-    missing = sum(row["other"] is None for row in scored)
-
-    text = str(geval.measure(scored, **NAMED | {"judge": ["gpt", "other"]}))
-
-    assert f"{120 - missing} of 120 rated outputs have its scores" in text
 
 
 def test_rates_policies_and_searches_take_the_same(rows: Records, tmp_path: Any) -> None:

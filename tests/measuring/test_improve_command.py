@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from geval.command_line import is_for, main
-from geval_site import command_line
 from tests.conftest import CHECKOUT
 from tests.measuring.test_improving import NOISE, PEOPLE, table
 
@@ -75,29 +74,6 @@ def test_what_is_not_proven_ends_with_1(
     assert says in capsys.readouterr().out
 
 
-def test_with_too_few_ratings_it_is_too_early(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*written(tmp_path / "table.csv", documents=9), "--prove"]) == 2
-    assert "too few documents have ratings" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--change", "wording"], "There is no change 'wording'"),
-        (["--judge", "nobody"], "There is no judge and no column 'nobody'"),
-        (["--looks", "0"], "Allow 1 to"),
-        (["--change", ""], "Name a change that may be tried: choice, panel, calibration."),
-    ],
-)
-def test_an_error_ends_with_3_and_says_what_to_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
-) -> None:
-    assert main([*written(tmp_path / "table.csv"), *more]) == 3
-    assert message in capsys.readouterr().err
-
-
 def test_without_a_file_of_locked_documents_it_is_the_sites_command() -> None:
     assert is_for(["improve", "scores.csv", "--locked", "locked.jsonl"])
     assert is_for(["improve", "scores.csv", "--locked=locked.jsonl"])
@@ -123,16 +99,3 @@ def test_wrong_usage_is_an_error_and_not_too_early(
 
     assert exit_code.value.code == 3
     assert message in capsys.readouterr().err
-
-
-def test_where_no_site_is_installed_every_improve_is_for_files(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(command_line, "find_spec", lambda _name: None)
-    monkeypatch.setattr(sys, "argv", ["geval-site", "improve", "--help"])
-
-    with pytest.raises(SystemExit) as exit_code:
-        command_line.main()
-
-    assert exit_code.value.code == 0
-    assert "--locked FILE" in capsys.readouterr().out

@@ -1,6 +1,5 @@
 """`geval.improve` without a site: looks are counted in a file, and no locked rating is shown."""
 
-import doctest
 import json
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 import geval
-from geval.improving import improving
 from geval.improving.changes import NO_OTHER_JUDGE
 from geval.improving.lock_file import lock_file
 from geval.statistics.locked_rule import is_locked
@@ -133,16 +131,6 @@ def test_ratings_of_locked_documents_change_nothing_that_is_shown_before_a_look(
     assert after.prove().look != before.prove().look
 
 
-def test_documents_that_are_not_locked_are_named(improve: Any, tmp_path: Path) -> None:
-    result = improve(table())
-    (drawn,) = lines(tmp_path)
-
-    assert len(result.open_documents) == result.searched.training
-    for name in (f"d{number}" for number in range(60)):
-        is_hidden = is_locked(name, seed=drawn["seed"], share=drawn["share"])
-        assert (name in result.open_documents) is not is_hidden
-
-
 def test_a_deleted_file_gives_the_same_locked_documents(improve: Any, tmp_path: Path) -> None:
     improve(table())
     (drawn,) = lines(tmp_path)
@@ -159,18 +147,6 @@ def test_a_draw_stays_as_it_is(improve: Any) -> None:
         improve(table(), share=0.3)
     with pytest.raises(geval.ImproveError, match="with looks=5"):
         improve(table(), looks=9)
-
-
-@pytest.mark.parametrize(
-    ("about", "message"),
-    [({"share": 0.05}, "Lock a share from 0.1 to 0.9"), ({"looks": 41}, "Allow 1 to 40 looks")],
-)
-def test_numbers_out_of_range_draw_nothing(
-    improve: Any, tmp_path: Path, about: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(geval.ImproveError, match=message):
-        improve(table(), **about)
-    assert not (tmp_path / "locked.jsonl").exists()
 
 
 def test_too_few_documents_are_refused_and_draw_nothing(improve: Any, tmp_path: Path) -> None:
@@ -263,17 +239,6 @@ def test_a_file_that_an_editor_saved_still_counts_looks(improve: Any, tmp_path: 
     assert path.read_text().endswith("}\n")
 
 
-def test_names_of_any_characters_are_kept_in_a_line(improve: Any, tmp_path: Path) -> None:
-    improve(table())
-    lock = lock_file(tmp_path, [])
-    given = improve(table()).prove().look
-    for number, name in enumerate(("a\u2028b\u0085c", "\ud800")):
-        lock.look(f"of {number}", {"judge": name}, lambda: given)
-
-    assert [look.get("judge") for look in lock.looks()[1:]] == ["a\u2028b\u0085c", "\ud800"]
-    assert lock.look("of 1", {}, lambda: pytest.fail("asked again")) == given
-
-
 def test_a_draw_is_whole_as_soon_as_it_can_be_read(
     improve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,63 +256,12 @@ def test_a_draw_is_whole_as_soon_as_it_can_be_read(
     assert [file.name for file in tmp_path.iterdir()] == ["locked.jsonl"]
 
 
-def test_a_file_system_without_links_gets_a_draw_too(
-    improve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_args: Any) -> None:
-        raise OSError(95, "Operation not supported")
-
-    monkeypatch.setattr("geval.improving.lock_file.os.link", refused)
-    improve(table())
-
-    assert [file.name for file in tmp_path.iterdir()] == ["locked.jsonl"]
-
-
 def test_a_look_that_cannot_be_counted_is_not_taken(improve: Any, tmp_path: Path) -> None:
     result = improve(table())
     (tmp_path / "locked.jsonl").unlink()
 
     with pytest.raises(geval.ImproveError, match="cannot be read"):
         result.prove()
-
-
-@pytest.mark.parametrize(("about", "message"), [
-    ({"judge": None}, "Say which judge is used today: judge=… .*today, second, third"),
-    ({"judges": None}, r"those of judges are, too: say judges=\[…\]"),
-    ({"judge": "nobody"}, "no judge and no column 'nobody'"),
-    ({"changes": ["wording"]}, "no change 'wording'; choose from choice, panel, calibration"),
-])  # fmt: skip
-def test_what_has_to_be_said_is_an_error(improve: Any, about: dict[str, Any], message: str) -> None:
-    with pytest.raises(geval.InputError, match=message):
-        improve(table(), **about)
-
-
-def test_people_who_count_leave_every_judge_in_where_rows_are_ratings(tmp_path: Path) -> None:
-    long = [
-        {"doc_id": row["doc"], "system_id": row["system"], "criterion": "quality", kind: name,
-         "score": row[name]}
-        for kind, names in (("annotator", PEOPLE), ("judge", NOISE))
-        for row in table()
-        for name in names
-    ]  # fmt: skip
-    result = geval.improve(long, human=PEOPLE[:2], judge="today", locked=tmp_path)
-
-    assert {each.change for each in result.candidates} >= {"panel"}
-
-
-def test_where_nothing_can_be_ranked_no_judge_is_said_to_be_tried(improve: Any) -> None:
-    single = [row | {"doc": f"{row['doc']} of {row['system']}"} for row in table()]
-    alike = [row | dict.fromkeys(PEOPLE, 1 + int(row["doc"][1:]) % 5) for row in table()]
-
-    for rows, reason in (
-        (single, "documents have one output each, so nothing can be ranked within them"),
-        (alike, "in no training document do people rate two outputs differently"),
-    ):
-        result = improve(rows, changes=["choice", "panel"])
-        assert not result.candidates
-        assert f"Another judge is not proposed: {reason}" in str(result)
-        assert f"Panel is not proposed: {reason}" in str(result)
-        Path(result._lock.path).unlink()
 
 
 def test_turns_of_a_session_are_locked_together_and_open_documents_are_turns(
@@ -392,36 +306,6 @@ def test_what_was_measured_is_improved_without_naming_columns_again(
     assert result.to_dict() == improve(table()).to_dict()
     with pytest.raises(geval.InputError, match="name their columns there"):
         geval.improve(measured, judge="today", human=PEOPLE, locked=tmp_path)
-
-
-def test_the_example_of_its_docstring_holds() -> None:
-    result = doctest.testmod(improving)
-
-    assert (result.failed, result.attempted > 0) == (0, True)
-
-
-def test_a_judge_that_only_chose_between_outputs_is_not_the_one_that_is_used_today(
-    tmp_path: Path,
-) -> None:
-    names = [{"doc_id": row["doc"], "system_id": row["system"]} for row in table()]
-    ratings = [
-        name | {"criterion": "quality", "annotator": "ann", "score": row["ann"]}
-        for name, row in zip(names, table(), strict=True)
-    ]
-    scores = [
-        name | {"criterion": "quality", "judge": "today", "score": row["today"]}
-        for name, row in zip(names, table(), strict=True)
-    ]
-    chosen = [
-        {"doc_id": f"d{at}", "system_a": "s0", "system_b": "s1", "judge": "pairs", "winner": "a"}
-        for at in range(20)
-    ]
-    measured = geval.measure([*ratings, *scores, *chosen])
-
-    result = geval.improve(measured, locked=tmp_path)
-
-    assert result.judge == "today"
-    assert result.to_dict()["left_out"] == {"pairs": "no scores"}
 
 
 def verdicts(outputs: int, *rights: float, seed: int = 0) -> list[dict[str, Any]]:
@@ -484,17 +368,3 @@ def test_a_score_on_another_scale_is_improved_by_its_threshold(tmp_path: Path) -
     low, high = result.looked_at.formula.points
     assert (low[1], high[1]) == (0, 1)
     assert 2.2 < low[0] < high[0] < 2.8
-
-
-def test_a_vote_takes_three_judges(tmp_path: Path) -> None:
-    result = improved(tmp_path, verdicts(200, 0.8, 0.8), changes=["panel"])
-
-    assert "Panel is not proposed: it takes three judges" in str(result)
-
-
-def test_a_judge_that_always_passes_is_never_better(tmp_path: Path) -> None:
-    rows = [row | {"judge1": "pass"} for row in verdicts(400, 0.6, 0.9)]
-
-    result = improved(tmp_path, rows, changes=["choice"])
-
-    assert result.proposed is None

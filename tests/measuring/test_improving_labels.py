@@ -1,6 +1,5 @@
 """`geval.improve` on labels without an order: kappa is what is improved, by another judge alone."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,12 +66,6 @@ def kappa(rows: list[dict[str, Any]], judge: str) -> float:
     return plain_definitions.label_kappa(people, given)
 
 
-def test_nothing_is_proven_of_a_judge_that_is_as_good(improve: Any) -> None:
-    result = improve(table(), judge="second", judges=["today", "second"]).prove("choice")
-
-    assert result.look.outcome == "not proven"
-
-
 def test_without_two_labels_of_people_there_is_nothing_to_improve(improve: Any) -> None:
     rows = [row | {"expert": "wrong"} for row in table()]
 
@@ -80,15 +73,6 @@ def test_without_two_labels_of_people_there_is_nothing_to_improve(improve: Any) 
 
     assert result.proposed is None
     assert result.not_tried["Another judge"] == ONE_LABEL
-
-
-def test_what_was_measured_can_be_improved(improve: Any) -> None:
-    names = list(RIGHT)
-    measured = geval.measure(table(), human="expert", judge=names, document="doc", labels=KINDS)
-
-    result = improve(measured, human=None, judges=None, document=None, labels=())
-
-    assert result.proposed.title == "better on quality"
 
 
 def test_labels_are_never_members_of_a_panel_on_a_scale(tmp_path: Path) -> None:
@@ -111,20 +95,3 @@ def test_labels_are_never_members_of_a_panel_on_a_scale(tmp_path: Path) -> None:
 
     members = [m for each in result.to_dict()["candidates"] for m in each["formula"]["members"]]
     assert {member["criterion"] for member in members} == {"quality"}
-
-
-def test_the_command_takes_the_names_of_labels(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from geval.improving.command import run
-
-    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in table()))
-    names = ["--human", "expert", "--judge", "today", "--judges", "today", "--judges", "better"]
-
-    code = run([
-        str(tmp_path / "rows.jsonl"), "--locked", str(tmp_path / "locked.jsonl"), "--document",
-        "doc", *names, "--labels", ",".join(KINDS), "--prove",
-    ])  # fmt: skip
-
-    assert code == 0
-    assert "better on quality is proven" in capsys.readouterr().out

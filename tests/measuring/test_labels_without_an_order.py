@@ -13,7 +13,6 @@ import pytest
 import geval
 from geval.command_line import main
 from geval.measuring.inputs import InputError
-from geval.reports.requirements import RequirementError, parse_requirement
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.labels import (
     confused_by_people,
@@ -185,28 +184,6 @@ def test_requirements_of_labels(requirement: str, outcome: str) -> None:
     assert str(certified.outcome) == outcome
 
 
-def test_a_label_that_is_not_there_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no label 'lost' \(there are: .*refund"):
-        geval.certify(geval.measure(intents()), ["label:lost.recall.low>=0.5"])
-
-
-@pytest.mark.parametrize("text", ["label:refund", "label:.recall.low>=0.5", "label:a.kappa.low>=1"])
-def test_what_is_no_requirement_of_a_label_is_refused(text: str) -> None:
-    with pytest.raises(RequirementError, match="requirement of a label"):
-        parse_requirement(text)
-
-
-def test_a_group_may_have_requirements_of_labels() -> None:
-    rows = [row | {"language": "en" if at % 2 else "es"} for at, row in enumerate(intents())]
-    measured = geval.measure(rows, by="language")
-
-    (certified,) = geval.certify(measured, ["group:language=es.label:refund.recall.low>=0.7"])
-
-    assert certified.exit_code == 0
-    (result,) = measured.by_field
-    assert [figure.name for figure in result.values[0].figures] == ["kappa", "accuracy"]
-
-
 def test_words_with_an_order_are_a_scale() -> None:
     words = ("poor", "fair", "good")
     rows = [
@@ -266,35 +243,6 @@ def test_two_values_are_asked_for_the_pass_and_are_pass_or_fail_once_it_is_named
     assert criterion.pass_fail.fails == sum(row["human"] == words[1] for row in rows) == 30
 
 
-@pytest.mark.parametrize(("count", "is_noted"), [(19, False), (20, True), (21, True)])
-def test_few_ratings_of_two_values_may_be_on_a_wider_scale(count: int, is_noted: bool) -> None:
-    rows = [{"human": 1 + n % 2, "judge": 1 + n % 2} for n in range(count)]
-
-    assert any("All ratings on" in note for note in geval.measure(rows).notes) == is_noted
-
-
-@pytest.mark.parametrize("more", [{"scale": (1, 5)}, {"scale": (1, 2)}, {"order": ["1", "2"]}])
-def test_two_values_on_a_stated_scale_are_not_asked_about(more: dict[str, Any]) -> None:
-    rows = [{"human": 1 + n % 2, "judge": 1 + n % 2} for n in range(90)]
-
-    assert not any("All ratings on" in note for note in geval.measure(rows, **more).notes)
-
-
-def test_words_with_an_order_are_named_in_the_error() -> None:
-    rows = [{"human": ("good", "bad")[n % 2], "judge": ("good", "bad")[n % 2]} for n in range(90)]
-
-    with pytest.raises(InputError) as caught:
-        geval.measure(rows)
-
-    assert "If good and bad have an order, name them, the pass last: order=[…]" in str(caught.value)
-
-
-@pytest.mark.parametrize("order", [["pass", "fail"], ["Yes", "no"], {"overall": ["true", "false"]}])
-def test_an_order_that_is_known_to_be_the_other_way_is_refused(order: Any) -> None:
-    with pytest.raises(InputError, match="name the better one last"):
-        geval.measure([{"human": "pass", "judge": "fail"}] * 60, order=order)
-
-
 @pytest.mark.parametrize("word", ["none", "Null", "n.a."])
 def test_a_word_for_nothing_is_a_label_where_it_is_named(word: str) -> None:
     rows = [
@@ -313,14 +261,6 @@ def test_a_word_for_nothing_is_a_label_where_it_is_named(word: str) -> None:
     assert named.criteria[0].accuracy == pytest.approx(2 / 3)
 
 
-def test_a_judge_that_always_gives_the_same_label_is_measured() -> None:
-    rows = [each | {"judge": INTENTS[0]} for each in intents()]
-
-    (criterion,) = geval.measure(rows).criteria
-
-    assert (criterion.kappa, criterion.accuracy) == (0, pytest.approx(1 / 3))
-
-
 def test_what_needs_an_order_refuses_labels() -> None:
     measured = geval.measure(intents())
     for call in (
@@ -331,17 +271,6 @@ def test_what_needs_an_order_refuses_labels() -> None:
     ):
         with pytest.raises(InputError):
             call()
-
-
-def test_disagreements_are_outputs_of_other_labels() -> None:
-    rows = intents(right=(0.9, 0.8, 1.0))
-
-    differing = geval.measure(rows).disagreements(99)
-
-    wrong = {
-        (row["id"], row["human"], row["judge"]) for row in rows if row["human"] != row["judge"]
-    }
-    assert {(each.document, each.people, each.score) for each in differing} == wrong
 
 
 def test_every_door_prints_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -372,15 +301,3 @@ def test_a_judge_that_always_gives_the_same_label_may_not_label(each: int, verdi
 
     assert criterion.verdict == verdict
     assert (criterion.reason == "It labels every output refund.") == (verdict == "expert")
-
-
-def test_an_undecided_judge_comes_before_one_that_may_not_label() -> None:
-    rows = [{**row, "lazy": "refund"} for row in intents(right=(0.75, 0.75, 0.8), each=30)]
-
-    measured = geval.measure(rows, human="human", judge=["judge", "lazy"], labels=INTENTS)
-
-    (result,) = measured.labels
-    assert [(each.judge, each.verdict) for each in result.judges] == [
-        ("judge", "early"),
-        ("lazy", "expert"),
-    ]

@@ -3,12 +3,10 @@
 import csv
 import io
 import json
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -85,23 +83,6 @@ def test_a_table_a_frame_and_files_give_the_same_numbers(wide: Records, files: l
         assert measured.raters == 3
 
 
-def test_each_result_says_what_a_judge_may_do_with_its_numbers(files: list[Path]) -> None:
-    result = geval.measure(files)
-
-    coherence = result.criteria[0]
-    assert coherence.verdict in (Verdict.STANDS_IN, Verdict.SPOT_CHECKS)
-    assert coherence.judge == "near"
-    assert coherence.interval is not None
-    assert coherence.interval[0] < (coherence.rho or 0) < coherence.interval[1]
-    assert (coherence.best_null_rho or 0) < 0.3
-    text = str(result)
-    assert "near" in text.splitlines()[0]
-    assert re.search(r"rho 0\.\d\d \[0\.\d\d, 0\.\d\d\]; in", text)
-    assert re.search(r"place 0\.\d\d, one rater 0\.\d\d", text)
-    assert text.splitlines()[-1].startswith("Next: ")
-    assert len(text.splitlines()) <= 24  # one screen
-
-
 def test_the_largest_disagreements_come_with_their_texts(files: list[Path]) -> None:
     gaps = geval.measure(files).disagreements(2, criterion="Coherence", judge="near")
 
@@ -158,51 +139,6 @@ def test_rows_without_a_document_are_documents_and_the_level_follows(wide: Recor
     assert result.criteria[0].outputs == sum("ann" in row for row in wide)
 
 
-@pytest.mark.parametrize("text", ["output", "summary"])
-def test_a_column_called_system_keeps_its_names_where_outputs_have_no_source(text: str) -> None:
-    def table(system: str) -> Records:
-        return [
-            {"doc": f"d{d}", system: f"s{s}", "ann": 1 + (d * s) % 5, "gpt": s, text: f"{d} {s}"}
-            for d in range(20)
-            for s in range(3)
-        ]
-
-    def measure(system: str) -> geval.Measurement:
-        return geval.measure(table(system), human="ann", judge="gpt", document="doc", system=system)
-
-    assert measure("system").to_dict() == measure("model").to_dict()
-    assert measure("system").gathered.data.system_names == ("s0", "s1", "s2")
-
-
-def test_the_scale_can_be_said(wide: Records) -> None:
-    for scale in ((0.0, 10.0), {"Coherence": (0.0, 10.0)}):
-        criterion = geval.measure(wide, **NAMED, scale=scale).gathered.criteria[0]
-        assert (criterion.scale.lowest, criterion.scale.highest) == (0, 10)
-
-
-def test_texts_without_outputs_and_names_of_documents_are_asked_about_by_the_tables_own_names(
-    wide: Records,
-) -> None:
-    texts = [{"question": row.pop("article"), **row} for row in wide]
-    said = {name: value for name, value in NAMED.items() if name != "document"}
-
-    with pytest.raises(geval.QuestionError, match="Pass document='question' to take rows with"):
-        geval.measure(texts, **said)
-    with pytest.raises(geval.InputError, match="Rows name no document and have no output"):
-        geval.evaluate(texts, text="question", criterion="coherence", model="m", definition="d")
-    by_text = geval.measure(texts, **said, document="question")
-    by_name = geval.measure([{"article": row["question"], **row} for row in texts], **NAMED)
-    assert by_text.to_records() == by_name.to_records()
-
-
-def test_what_columns_leave_open_is_an_error_that_says_what_to_pass(wide: Records) -> None:
-    with pytest.raises(geval.QuestionError) as caught:
-        geval.measure([{"a": 1, "b": 2}, {"a": 2, "b": 3}])
-
-    assert "--human COLUMN" in str(caught.value)
-    assert "Its columns are a, b." in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -219,11 +155,6 @@ def test_what_cannot_be_read_says_what_to_pass(source: Any, message: str) -> Non
     assert message in str(caught.value)
 
 
-def test_a_column_that_is_not_there_is_named(wide: Records) -> None:
-    with pytest.raises(geval.InputError, match="There is no column 'text'"):
-        geval.measure(wide, human="ann", judge="near", document="text")
-
-
 def test_errors_of_files_are_listed_with_their_lines(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("doc_id,system_id,criterion,annotator,score\n" + "d,s,c,ann,high\n" * 7)
@@ -237,19 +168,6 @@ def test_errors_of_files_are_listed_with_their_lines(tmp_path: Path) -> None:
     assert "order=[" in lines[-1]
 
 
-def test_a_notebook_shows_verdicts_with_their_intervals_drawn(files: list[Path]) -> None:
-    result = geval.measure(files)
-
-    html, svg = result._repr_html_(), result.plot("fluency")._repr_svg_()
-
-    assert html.count("<svg ") == html.count("</svg>") == 4
-    assert "near" in html
-    assert svg.startswith("<svg ")
-    assert "one rater" in svg
-    with pytest.raises(ValueError, match="there are: coherence, fluency"):
-        result.plot("style")
-
-
 def test_names_cannot_break_out_of_the_html(wide: Records) -> None:
     for row in wide:
         row["<script>"] = row.pop("near", 3.0)
@@ -257,12 +175,6 @@ def test_names_cannot_break_out_of_the_html(wide: Records) -> None:
     result = geval.measure(wide, **NAMED | {"judge": "<script>"})
 
     assert "<script>" not in result._repr_html_() + result.plot().svg
-
-
-def test_json_is_in_the_shape_of_the_sites_report(files: list[Path]) -> None:
-    content = json.loads(geval.measure(files).to_json())
-
-    assert {"criteria", "systems"} <= content.keys()
 
 
 def test_without_texts_length_is_no_judge_and_the_result_says_so(
@@ -277,23 +189,6 @@ def test_without_texts_length_is_no_judge_and_the_result_says_so(
     assert "not tried" not in str(with_texts)
     verdicts = {each.criterion: each.verdict for each in with_texts.criteria}
     assert without.criteria[0].verdict == verdicts["coherence"]
-
-
-@pytest.mark.parametrize(
-    ("named", "message"),
-    [
-        ({"human": "anna"}, "no person and no column 'anna'"),
-        ({"judge": ["near", "nerf"]}, "'nerf'"),
-    ],
-)
-def test_a_name_that_nobody_has_is_an_error_and_not_everybody(
-    files: list[Path], named: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(geval.InputError) as caught:
-        geval.measure(files, **named)
-
-    assert message in str(caught.value)
-    assert "There are: " in str(caught.value)
 
 
 def test_errors_name_the_lines_of_the_file_also_where_rows_are_numbered(tmp_path: Path) -> None:
@@ -315,20 +210,6 @@ def raw_replies(criterion: str, *, documents: int = 30) -> list[dict[str, Any]]:
         for document in range(documents)
         for system in range(4)
     ]  # fmt: skip
-
-
-def test_replies_on_a_criterion_without_ratings_need_its_scale(files: list[Path]) -> None:
-    path = files[0].with_name("replies.jsonl")
-    path.write_text("\n".join(map(json.dumps, raw_replies("Style"))))
-
-    with pytest.raises(geval.InputError, match="pass the scale of Style"):
-        geval.measure([*files, path])
-
-    for source in (path, [*files, path]):
-        data = geval.measure(source, scale=(1, 5)).gathered.data
-        style = max(data.humans)
-        (scores,) = [data.judges[key] for key in data.judges if key[0] == style]
-        assert sorted(set(scores[~np.isnan(scores)])) == [1, 2, 3, 4]
 
 
 def test_replies_without_a_rating_are_counted_and_said(files: list[Path]) -> None:

@@ -43,10 +43,6 @@ def test_files_that_name_all_alike_need_no_note(tmp_path: Path) -> None:
     assert notes_of(tmp_path, scores()) == ()
 
 
-def test_outputs_that_only_judges_scored_need_no_note(tmp_path: Path) -> None:
-    assert notes_of(tmp_path, scores(documents=DOCUMENTS + 1)) == ()
-
-
 def test_rated_outputs_without_a_score_are_counted(tmp_path: Path) -> None:
     (note,) = notes_of(tmp_path, scores(documents=DOCUMENTS - 1))
 
@@ -60,39 +56,3 @@ def test_documents_with_other_names_are_shown_side_by_side(tmp_path: Path) -> No
     assert note.startswith("gpt scored 8 outputs on quality, ")
     assert "such as s0 on doc-0, " in note
     assert "such as s0 on d0. " in note
-
-
-def test_a_second_judge_with_other_names_is_told_of(tmp_path: Path) -> None:
-    (note,) = notes_of(
-        tmp_path,
-        [*scores(), *(line.replace("gpt", "claude") for line in scores(document="doc-"))],
-    )
-
-    assert note.startswith("claude scored 8 outputs")
-
-
-def test_a_table_of_which_a_part_is_rated_names_no_other_outputs() -> None:
-    rows = [{"ann": 1 + at % 3 if at < 20 else None, "gpt": at % 4} for at in range(40)]
-    rows[5]["gpt"] = None
-
-    (note,) = (
-        note for note in geval.measure(rows, human="ann", judge="gpt").notes if "texts" not in note
-    )
-
-    assert note.startswith("No judge scored 1 of 20 rated")
-    assert note.endswith("such as row 6.")
-
-
-def test_criteria_with_other_names_are_shown_side_by_side(tmp_path: Path) -> None:
-    (note,) = notes_of(tmp_path, scores("overall"))
-
-    assert note.index("rated quality") < note.index("scored overall")
-    assert "name them alike" in note
-
-
-def test_nothing_is_listed_as_a_disagreement_where_nothing_meets(tmp_path: Path) -> None:
-    notes_of(tmp_path, scores(document="doc-"))
-
-    printed = str(geval.measure([tmp_path / "annotator.csv", tmp_path / "judge.csv"]))
-
-    assert "disagreements" not in printed

@@ -62,26 +62,6 @@ def test_answers_stand_beside_the_figures() -> None:
     }
 
 
-def test_rows_of_single_ratings_have_answers_too() -> None:
-    rows = [
-        {
-            "doc_id": row["id"],
-            "system_id": "bot",
-            "criterion": "polite",
-            who: name,
-            "score": row[of],
-        }
-        for row in answers()
-        for who, name, of in (("annotator", "eve", "human"), ("judge", "gpt", "judge"))
-    ]
-    people = [row for row in rows if "annotator" in row]
-    judges = [row for row in rows if "judge" in row]
-
-    found = geval.measure([*people, *judges]).report.not_applicable
-
-    assert [(each.criterion, each.judge, each.both) for each in found] == [("polite", "gpt", 8)]
-
-
 def test_a_judge_that_says_so_where_people_label_gains_nothing() -> None:
     rows = answers()[14:]
     for row in rows[:40]:

@@ -12,7 +12,6 @@ from geval.improving.policy_watch import (
     weight_of_rated,
 )
 from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
-from geval.reports.drawings.shapes import Dot, Words
 
 
 @pytest.mark.parametrize(
@@ -77,37 +76,6 @@ def test_weights_count_in_what_moved() -> None:
 
     assert moved({"texts": (before, equal)}) == ("texts",)
     assert moved({"texts": (before, weighted)}) == ()
-
-
-NAMES = {"this policy", "random checks", "promised"}
-
-
-@pytest.mark.parametrize("is_share", [True, False])
-def test_the_curve_has_a_dot_a_threshold_and_names_apart(is_share: bool) -> None:
-    points = [ErrorPoint(0.2, 0.0, 0.0, 0.3), ErrorPoint(1.0, 0.04, None, None)]
-    drawing = kept_errors(
-        KeptErrors("this policy", points),
-        [
-            KeptErrors(
-                "random checks", [ErrorPoint(at, at / 25 - 0.008, None, None) for at in (0.2, 1)]
-            )
-        ],
-        promised=0.05,
-        kept=0.2,
-        is_share=is_share,
-        title="Keeping 20 %",
-        width=340,
-    )
-
-    dots = [shape for shape in drawing.shapes if isinstance(shape, Dot)]
-    assert len(dots) == 2
-    assert dots[0].x > dots[1].x  # the axis runs from all answers to few
-    names = {s.text: s.y for s in drawing.shapes if isinstance(s, Words) and s.x > 250}
-    assert set(names) >= NAMES
-    assert abs(names["promised"] - names["random checks"]) >= 12
-    assert len(drawing.rows) == 4
-    (zero,) = [s for s in drawing.shapes if isinstance(s, Words) and s.text == "0 %" and s.x > 250]
-    assert max(y for name, y in names.items() if name in NAMES) <= zero.y - 10
 
 
 def test_rated_outputs_stand_for_all_that_were_kept_or_not() -> None:

@@ -8,8 +8,6 @@ import xml.etree.ElementTree as ET
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import CHECKOUT
 from tests.measuring.conftest import made_up, written
 
@@ -111,10 +109,3 @@ def test_an_installation_brings_it() -> None:
     (plugin,) = entry_points(group="pytest11", name="geval")
 
     assert plugin.load().__name__ == "geval.pytest_plugin"
-
-
-@pytest.mark.parametrize("workers", ["2"])
-def test_it_works_in_several_processes(tmp_path: Path, workers: str) -> None:
-    done = ran(tmp_path, "raters>=3", "-p", "xdist", "-n", workers)
-
-    assert "test_it.py::test_called: near on coherence: met" in done.stdout

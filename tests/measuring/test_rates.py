@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import geval
-from geval.measuring.inputs import InputError
 
 
 def table(labels: int = 120, judges: tuple[str, ...] = ("judge",)) -> list[dict[str, Any]]:
@@ -57,10 +56,3 @@ def test_without_labels_of_a_system_there_is_no_rate() -> None:
 
     assert second.rate is None
     assert "no rate, as people labelled none" in str(second)
-
-
-def test_one_of_several_judges_is_named() -> None:
-    rows = table(judges=("first", "second"))
-
-    with pytest.raises(InputError, match=r"Name one judge \(there are: first, second\)"):
-        geval.rate(rows, by="week", human="human", judge=["first", "second"], document="id")  # type: ignore[arg-type]

@@ -1,6 +1,5 @@
 """Several scores of a judge for one output: one judge by vote or mean, and how steady it is."""
 
-import csv
 import json
 import re
 from itertools import product
@@ -13,11 +12,9 @@ import pytest
 import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import Project, Score
-from geval.command_line import main
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.measuring.inputs import InputError
-from geval.reports.required_figures import figure_of
 from geval.statistics.arrays import Outputs
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.scales import Scale, scale_of_words
@@ -137,39 +134,6 @@ def test_runs_of_a_long_table_are_repeats_unless_people_rated_each(is_of_each_ru
     assert criterion.outputs == (120 if is_of_each_run else 60)
 
 
-def test_a_judge_that_was_asked_once_cannot_be_required_to_repeat() -> None:
-    once = [row for row in answers(0) if row["repeat"] == 1]
-    measured = geval.measure(once)
-    (result,) = measured.report.criteria
-
-    figure = figure_of("repeat.agreement.low", result, result.judges[0])
-
-    assert (figure.value, "no output twice" in figure.reason) == (None, True)
-
-
-def test_a_row_for_each_score_has_repeats_too(tmp_path: Path) -> None:
-    rows = answers(20)
-    path = tmp_path / "scores.csv"
-    with path.open("w", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(["doc_id", "system_id", "criterion", "judge", "score", "trial"])
-        lines.writerows(
-            [row["id"], "bot", "resolved", "gpt", row["judge"], row["repeat"]] for row in rows
-        )
-    people = [
-        {"doc_id": row["id"], "system_id": "bot", "criterion": "resolved", "annotator": "eve",
-         "score": row["human"]}
-        for row in rows if row["repeat"] == 1
-    ]  # fmt: skip
-    ratings = tmp_path / "ratings.jsonl"
-    ratings.write_text("".join(json.dumps(row) + "\n" for row in people))
-
-    measured = geval.measure([ratings, path])
-
-    assert measured.criteria[0].accuracy == 1.0
-    assert "20\u202f%" in str(measured)
-
-
 def test_a_repeat_that_contradicts_itself_is_an_error() -> None:
     rows = answers(0)
     with pytest.raises(InputError, match="contradicts"):
@@ -228,14 +192,3 @@ def test_a_model_is_asked_as_often_as_wanted(standin: StandInProcess, tmp_path: 
 def standin(start_standin: Any) -> StandInProcess:
     process: StandInProcess = start_standin()
     return process
-
-
-def test_the_command_requires_repeats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "answers.csv"
-    with path.open("w", newline="") as file:
-        lines = csv.DictWriter(file, answers(0)[0])
-        lines.writeheader()
-        lines.writerows(answers(5))
-
-    assert main(["check", str(path), "--require", "repeat.agreement.low>=0.8"]) == 0
-    assert "met: repeat.agreement.low>=0.8" in capsys.readouterr().out

@@ -100,11 +100,8 @@ def in_sessions(content: dict[str, str], session_of: Callable[[int], str]) -> di
 SESSIONS: dict[str, Callable[[int], str]] = {
     "split over the file": lambda document: f"t{document % 9}",
     "named as another document": lambda document: f"d{document % 9}",
-    "named as a document in none": lambda document: f"d{document % 9}" if document > 20 else "",
     "one document in none": lambda document: f"t{document % 9}" if document else "",
-    "one turn in a session": lambda document: "" if document else "t",
     "all in one": lambda document: "t",
-    "two": lambda document: f"t{document % 2}",
 }
 
 
@@ -187,21 +184,6 @@ def test_comparisons_of_people_are_the_same(project: Project, tmp_path: Path) ->
     assert measured | {"project": project.slug} == site
     assert {*measured["comparisons"]} == {"overall", "coherence"}
     assert measured["comparisons"]["overall"]["leaderboard"]
-
-
-def test_a_criterion_without_ratings_has_its_comparisons_as_on_a_site(
-    project: Project, tmp_path: Path
-) -> None:
-    compared = preferences(8).replace("coherence", "style")
-    files = written(tmp_path, made_up(8) | {"preferences.csv": compared})
-    load_files(project, [InputFile(path, path.name) for path in files])
-    site = json.loads(as_json(build_report(project)))
-
-    measured = geval.measure(files)
-
-    assert measured.to_dict() | {"project": project.slug} == site
-    assert {*site["comparisons"]} == {"overall", "style"}
-    assert [each.criterion for each in measured.criteria] == ["coherence", "fluency"]
 
 
 def choices_of_judges(seed: int) -> str:

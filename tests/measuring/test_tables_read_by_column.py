@@ -9,14 +9,11 @@ from typing import Any
 import pytest
 
 import geval
-from geval.command_line import main
-from geval.files import columns
 from geval.files.apart import ReadingError, columns_apart
 from geval.files.columns import ColumnBatch, OddError, column_batches
-from geval.files.limits import FileLimits
 from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults
-from geval.files.unused import MOST_NAMES, Unused
+from geval.files.unused import Unused
 from geval.measuring import inputs, reading
 from geval.measuring.inputs import InputError
 from geval.measuring.series import rows_by_column
@@ -98,7 +95,7 @@ def outcome(source: Any, **named: Any) -> str:
     return f"{result.to_whole_json()}\n{result}"
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", range(14))
 def test_both_ways_give_the_same(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,7 +119,7 @@ def test_both_ways_give_the_same(
     assert by_column == outcome(path, **named)
 
 
-@pytest.mark.parametrize("seed", range(100, 124))
+@pytest.mark.parametrize("seed", range(100, 108))
 def test_both_ways_give_the_same_for_tables_in_memory(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +145,7 @@ def test_both_ways_give_the_same_for_tables_in_memory(
 RECORDS = [
     {"topic": "news", "long": "w" * 300, "doc_id": f"d{number // 3}", "system_id": f"s{number % 3}",
      "ann": 1 + number % 5, "bob": 1 + number * 7 % 5, "gpt": number % 3}
-    for number in range(36)
+    for number in range(14)
 ]  # fmt: skip
 
 
@@ -177,15 +174,6 @@ def test_both_ways_give_the_same_for_records(
     monkeypatch.setattr(reading, "rows_by_column", lambda *_arguments: [])
 
     assert by_column == outcome(table, **(NAMED | named))
-
-
-def test_records_that_are_too_long_as_json_are_odd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "file_limits", lambda: FileLimits(field_bytes=2**20))
-    table = [*RECORDS, RECORDS[0] | {"doc_id": "last", "long": "\1" * 2**18}]
-    file = InputFile(Path("table"), "table", MEANINGS)
-
-    with pytest.raises(OddError):
-        list(columns.batches_of_records(table, list(RECORDS[0]), file, DEFAULTS))
 
 
 @pytest.mark.parametrize("human", [["ann", "bob"], ["bob", "ann"]])
@@ -274,15 +262,6 @@ def test_what_is_odd_is_left_to_reading_by_row(
             batches_of(path, {})
 
 
-def test_more_unused_columns_than_are_named_are_odd(tmp_path: Path) -> None:
-    hints = [f"hint {number}" for number in range(MOST_NAMES + 1)]
-    row = ["d1", "a", "3", "4", "0.5", *hints]
-
-    with pytest.raises(OddError):
-        batches_of(written(tmp_path / "wide.csv", (*WIDE, *hints), [row]), MEANINGS)
-    assert batches_of(written(tmp_path / "wide.csv", (*WIDE, *hints[1:]), [row[:-1]]), MEANINGS)
-
-
 @pytest.mark.parametrize("name", ["comment", "probability", "session_id", "group", "winner"])
 def test_a_long_table_that_has_more_is_odd(name: str, tmp_path: Path) -> None:
     path = written(
@@ -336,11 +315,3 @@ def test_a_table_that_is_odd_at_its_end_is_not_read_by_column(tmp_path: Path) ->
     with pytest.raises(ReadingError, match="no plain table"):
         list(columns_apart(file, DEFAULTS))
     assert rows_by_column(columns_apart(file, DEFAULTS), lambda _: None, Unused()) == []
-
-
-def test_check_reads_by_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "table.csv", *made_up(3, most_odd=0))
-    monkeypatch.setattr(reading, "read_apart", None)
-    named = [part for name in ("ann", "bob") for part in ("--human", name)]
-
-    assert main(["check", str(path), *named, "--judge", "gpt", "--document", "doc_id"]) < 3

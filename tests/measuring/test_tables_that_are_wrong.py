@@ -28,7 +28,7 @@ def error_of(source: Any, **names: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("label", ["good", "very good", "Änderung nötig"])
+@pytest.mark.parametrize("label", ["good", "Änderung nötig"])
 def test_a_label_in_place_of_a_number_is_told_to_be_written_as_one(label: str) -> None:
     message = error_of(table(ann=label))
 
@@ -48,24 +48,6 @@ def test_a_column_cannot_be_a_persons_and_a_judges() -> None:
     assert error_of(table(), human=["ann", "gpt"]).startswith("Column 'gpt' is named")
 
 
-@pytest.mark.parametrize("view", [{"level": "documents"}, {"coefficient": "rho"}])
-def test_a_view_that_does_not_exist_names_those_that_do(view: dict[str, str]) -> None:
-    (kind, value) = next(iter(view.items()))
-
-    message = error_of(table(), **view)
-
-    assert message.startswith(f"There is no {kind} '{value}' (there are: ")
-
-
-def test_ratings_that_are_all_different_have_a_scale() -> None:
-    rows = [
-        {"doc": document, "ann": document + 0.25, "bob": document + 0.75, "gpt": document % 7}
-        for document in range(600)
-    ]
-
-    assert geval.measure(rows, human=["ann", "bob"], judge="gpt", document="doc").criteria
-
-
 def test_thousands_of_compared_systems_are_counted_and_not_ranked() -> None:
     rows = [
         {"doc_id": f"d{n % 200}", "system_a": f"a{n}", "system_b": f"b{n}", "winner": "a",
@@ -79,21 +61,6 @@ def test_thousands_of_compared_systems_are_counted_and_not_ranked() -> None:
     assert {(row["won"], row["lost"]) for row in board["leaderboard"]} == {(1, 0), (0, 1)}
 
 
-def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
-    path = tmp_path / "ratings.csv"
-    path.write_text("doc,system,ann,bob,gpt\n")
-
-    assert "a header and no rows" in error_of(path)
-
-
-def test_a_file_of_texts_alone_has_nothing_to_measure(tmp_path: Path) -> None:
-    path = tmp_path / "texts.csv"
-    path.write_text("doc_id,system_id,source,output\n" + "d1,a,What?,This.\n" * 2)
-
-    with pytest.raises(InputError, match=r"nothing to measure .* human and judge"):
-        geval.measure(path)
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_file_in_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "ratings.csv"
@@ -103,24 +70,6 @@ def test_file_in_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     measured = geval.measure(path, **NAMES)
 
     assert len(measured.report.criteria) == 1
-
-
-def test_a_figure_of_a_criterion_that_is_not_there_names_those_that_are() -> None:
-    with pytest.raises(InputError, match=r"there are: quality"):
-        geval.measure(table(), **NAMES).plot("fluency")
-
-
-@pytest.mark.parametrize(
-    ("human", "documents", "line"),
-    [
-        ("ann", 1, "4 outputs rated by 1 person"),
-        (["ann", "bob"], 1, "4 outputs rated by 2 people"),
-    ],
-)
-def test_counts_are_said_in_the_singular_too(
-    human: str | list[str], documents: int, line: str
-) -> None:
-    assert line in str(geval.measure(table(documents), **(NAMES | {"human": human})))
 
 
 @pytest.mark.parametrize(("documents", "has_interval"), [(14, False), (15, True)])

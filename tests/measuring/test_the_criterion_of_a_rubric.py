@@ -1,14 +1,11 @@
 """`criterion=` names a rubric for its total alone, or one of its items."""
 
-import csv
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import geval
-from geval.measuring.command import run
 
 RUBRIC = {"Quality": {"cites": 2, "polite": 1}}
 ITEMS = ["cites", "polite", "other"]
@@ -62,23 +59,6 @@ def test_a_name_that_nothing_has_is_an_error_whichever_criterion_is_named(
         geval.measure(by_row(), rubric=rubric, criterion=criterion)
 
 
-def test_the_command_takes_the_name_of_a_rubric(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "rows.csv"
-    rows = by_column()
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-    run([str(path), "--rubric", "Quality: cites=2, polite", "--criterion", "quality"])
-
-    out = capsys.readouterr().out
-    assert "Quality:" in out
-    assert "cites:" not in out
-
-
 def with_a_column_of_criteria(key: str = "id") -> list[dict[str, Any]]:
     """A row for each output and item, with people's labels beside the judge's."""
     rng = np.random.default_rng(3)
@@ -98,11 +78,3 @@ def test_a_column_of_criteria_beside_plain_names_of_people_and_judges_is_read() 
     assert [each.criterion for each in measured.criteria] == [*ITEMS, "Quality"]
     same = [row["human"] == row["judge"] for row in rows if row["criterion"] == "polite"]
     assert measured.criteria[1].accuracy == pytest.approx(np.mean(same))
-
-
-def test_a_total_that_no_output_has_is_an_error() -> None:
-    rows = with_a_column_of_criteria("thing")
-
-    with pytest.raises(geval.InputError, match="pass document="):
-        geval.measure(rows, rubric=RUBRIC)
-    assert geval.measure(rows, rubric=RUBRIC, document="thing", criterion="quality").criteria

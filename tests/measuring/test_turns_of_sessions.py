@@ -16,12 +16,9 @@ from evaluations.models import Project
 from evaluations.reports.data import options_of
 from evaluations.reports.report import build_report
 from geval.command_line import main
-from geval.evaluating.evaluation import Evaluation, Usage
 from geval.files.readers import InputFile
-from geval.files.rows import OutputRow
 from geval.reports.downloads.report_json import as_json
 from geval.standin.planted import as_csv
-from geval.statistics.scales import Scale
 from tests.measuring.conftest import written
 from tests.measuring.test_measuring import Frame, PandasLike
 from tests.reports.test_sessions import conversations
@@ -180,25 +177,6 @@ def test_names_of_sessions_are_checked_wherever_they_stand(
         assert (report.sessions, report.turns) == (1, 2)
 
 
-@pytest.mark.parametrize("missing", ["NaN", "n/a", " "])
-def test_a_missing_session_in_a_table_is_none(turns: Records, tmp_path: Path, missing: str) -> None:
-    tables = {
-        f"{whose}.csv": csv_of(
-            [row | {"session_id": missing} for row in in_long(turns, whose, name)]
-        )
-        for whose, name in (("annotator", "ann"), ("judge", "near"))
-    }
-
-    assert geval.measure(written(tmp_path, tables)).report.sessions == 0
-
-
-def test_a_session_in_a_table_is_a_short_text(turns: Records, tmp_path: Path) -> None:
-    rows = [row | {"session_id": "s" * 201} for row in in_long(turns, "annotator", "ann")]
-
-    with pytest.raises(geval.InputError, match=r"r.csv:2: session_id: 201 characters"):
-        geval.measure(written(tmp_path, {"r.csv": csv_of(rows)}))
-
-
 @pytest.mark.django_db
 def test_a_conversation_file_has_the_numbers_of_the_site(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -229,14 +207,3 @@ def test_without_sessions_there_is_no_session_level(project: Project) -> None:
         geval.measure(rows, human=["ann", "bob"], judge="gpt", document="doc", level="session")
     _options, errors = options_of({"level": "session"}, project)
     assert "no session level" in " ".join(errors)
-
-
-def test_what_was_evaluated_takes_its_sessions_to_a_site() -> None:
-    rows = (OutputRow(1, "d", "s", "Q?", "A.", session="t"), OutputRow(2, "e", "s", "Q?", "A."))
-    evaluation = Evaluation(
-        "j", "c", Scale(1, 5), "geval", "", "", "", (), Usage(0, 0, 0, 0), (), rows
-    )
-
-    outputs = evaluation.to_tables()["outputs"]
-
-    assert [row.get("session_id") for row in outputs] == ["t", None]

@@ -67,13 +67,6 @@ def test_the_interval_knows_how_judges_err_together() -> None:
     assert (together.interval.width or 1) < 0.6 * (apart.interval.width or 0)
 
 
-def test_few_documents_have_no_interval() -> None:
-    outputs = Outputs(np.arange(9), np.zeros(9, dtype=int), 9, 1)
-    pair = paired_labels(outputs, np.ones(9), np.ones(9), np.zeros(9))
-
-    assert (pair.ahead, pair.interval.ends) == (0, None)
-
-
 @pytest.mark.django_db
 def test_the_page_has_the_same_counts(project: Project, as_role: Any, tmp_path: Path) -> None:
     path = tmp_path / "verdicts.csv"

@@ -175,16 +175,6 @@ def test_a_rating_off_the_scale_of_the_others_is_noted(write: Callable[..., list
     assert not any("is off" in note for note in geval.measure(files, scale=(1, 44)).notes)
 
 
-def test_disagreements_on_a_criterion_that_is_not_there_are_an_error(
-    write: Callable[..., list[Path]],
-) -> None:
-    result = geval.measure(write(**whole()))
-
-    assert {each.criterion for each in result.disagreements(criterion="CLARITY")} == {"clarity"}
-    with pytest.raises(geval.InputError, match="no criterion 'charity'"):
-        result.disagreements(criterion="charity")
-
-
 def test_what_is_not_used_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "table.csv"
     rows = [f"d{n},{n % 5 + 1},{(n + 1) % 5 + 1},{n % 3 + 1},fine\n" for n in range(12)]

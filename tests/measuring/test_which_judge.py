@@ -10,11 +10,7 @@ import geval
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_csv
 from geval.reports.paper_table import paper_table
-from geval.reports.verdicts.analysis import at_worst, compare_pairs
 from geval.reports.verdicts.verdict import Verdict
-from geval.statistics.arrays import Outputs
-from geval.statistics.correlation import correlations
-from geval.statistics.thresholds import SIGNIFICANCE
 from geval.texts.numbers import in_brackets
 
 
@@ -85,15 +81,6 @@ def test_a_judge_with_a_lower_correlation_and_a_stronger_verdict_is_best(tmp_pat
     }
 
 
-def test_a_gate_asks_for_the_judge(many: Path) -> None:
-    several = measured(many, ["j1", "j2"])
-
-    with pytest.raises(geval.InputError, match=r"Name the judge .* j1, j2"):
-        geval.certify(several, ["raters>=3"])
-    assert geval.certify(several, ["raters>=3"], judge="j2")[0].judge == "j2"
-    assert geval.certify(measured(many, "j2"), ["raters>=3"])[0].judge == "j2"
-
-
 @pytest.mark.parametrize(("scored", "is_shown"), [(0.6, False), (0.94, True), (1, True)])
 def test_a_judge_that_left_many_outputs_out_is_not_said_to_agree_better(
     scored: float, is_shown: bool
@@ -117,32 +104,6 @@ def test_a_judge_that_left_many_outputs_out_is_not_said_to_agree_better(
 
     assert (found.better == "near") is is_shown
     assert ("rated outputs have scores of near" in found.reason) is not is_shown
-
-
-def test_a_judge_that_left_out_what_it_gets_wrong_is_not_better_than_its_equal() -> None:
-    """Of 24 data sets, 10 would call it better by the outputs that both scored."""
-    alone = claims = 0
-    for seed in range(24):
-        rng = np.random.default_rng(seed)
-        quality = rng.normal(3, 1, 480)
-        people, partial, whole = (
-            np.clip(np.round(quality + rng.normal(0, noise, 480)), 1, 5)
-            for noise in (0.4, 0.9, 0.9)
-        )
-        partial[np.argsort(-np.abs(partial - people))[:23]] = np.nan
-        outputs = Outputs.full(60, 8)
-        judges = [(scores, correlations(outputs, people, scores)) for scores in (partial, whole)]
-        worst = at_worst(outputs, people, partial)
-        plain, bounded = (
-            each.test.p is not None and each.test.p <= SIGNIFICANCE and each.test.observed > 0
-            for each in compare_pairs(
-                outputs, people, [tuple(judges), (worst, judges[1])], "spearman", "documents"
-            )
-        )
-        alone, claims = alone + plain, claims + (plain and bounded)
-
-    assert claims == 0
-    assert alone >= 5
 
 
 def test_each_table_has_the_best_judges_interval_of_the_report(many: Path) -> None:
@@ -231,31 +192,6 @@ def test_the_other_columns_of_a_named_criterion_are_recognised() -> None:
     result = geval.measure(table, judge="tone_judge")
 
     assert [(each.criterion, each.raters) for each in result.criteria] == [("tone", 1)]
-
-
-def test_the_best_judges_interval_counts_documents_of_one_output() -> None:
-    rng = np.random.default_rng(6)
-    quality = rng.integers(1, 6, 150)
-    table = [
-        {
-            "doc": f"d{n}",
-            "ann": q,
-            "bob": min(q + n % 2, 5),
-            "gpt": q if n % 3 else 3,
-            "poor": 1 + n % 5,
-        }
-        for n, q in enumerate(quality.tolist())
-    ]
-
-    result = geval.measure(table, human=["ann", "bob"], judge=["gpt", "poor"], document="doc")
-
-    (criterion,) = result.report.criteria
-    assert criterion.best is not None
-    own, chosen = criterion.best.analysis.shown.ends, criterion.interval_of(criterion.best).ends
-    assert own is not None
-    assert chosen is not None
-    # It was chosen from two, which lowers this end a little.
-    assert 0 < own[0] - chosen[0] < 0.5 * (own[1] - own[0])
 
 
 @pytest.mark.parametrize(
