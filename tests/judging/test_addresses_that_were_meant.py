@@ -4,14 +4,11 @@ the endpoint lists."""
 from collections.abc import Callable
 
 import pytest
-from django.test import Client
 
 from evaluations.judging.judges.probing import probe_endpoint
-from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Project
 from geval.llm.addresses import likely_addresses
 from geval.llm.errors import EndpointError
-from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
 MODEL = "offline-stand-in"
@@ -55,38 +52,6 @@ def test_a_wrong_path_is_answered_with_the_address_that_lists_models(
 
     assert f"Did you mean {right}?" in str(said.value)
     assert "does not know the model" not in str(said.value)
-
-
-@pytest.mark.django_db
-def test_a_server_that_lists_nothing_anywhere_keeps_its_own_error(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evaluations.judging.judges.listing.models_listed_by", lambda _endpoint: [])
-    endpoint.base_url = endpoint.base_url.removesuffix("/v1")
-
-    with pytest.raises(EndpointError, match="Most addresses end in /v1"):
-        probe_endpoint(endpoint, MODEL)
-
-
-@pytest.mark.django_db
-def test_listed_models_are_offered_where_a_model_is_typed(
-    endpoint: Endpoint, as_role: Callable[[str], Client]
-) -> None:
-    client = as_role("owner")
-    page = f"/p/small/endpoints/{endpoint.pk}/"
-    before = client.get(page).content.decode()
-    request_probe(endpoint, MODEL)
-    under_way = client.get(page).content.decode()
-    do_errands()
-    endpoint.refresh_from_db()
-
-    assert "<datalist" not in before
-    assert "Probing what e can do" in under_way
-    assert MODEL in (endpoint.listed_models or [])
-    for address in (page, "/p/small/judges/new/?kind=geval"):
-        text = client.get(address).content.decode()
-        assert f'<option value="{MODEL}">' in text
-        assert 'list="known-models"' in text
 
 
 @pytest.mark.django_db

@@ -13,10 +13,6 @@ def settings(mode: Mode = "logprobs", *, max_tokens: int = 32) -> RequestSetting
     return RequestSettings("m", mode, max_tokens=max_tokens)
 
 
-def keys(reason: Reason, asked: RequestSettings, modes: tuple[str, ...] = ALL) -> list[str]:
-    return [change.key for change in advise(reason, asked, modes).changes]
-
-
 def test_a_model_that_explains_itself_is_tried_in_the_other_modes() -> None:
     advice = advise(Reason.NO_RATING, settings(), ALL)
 
@@ -27,11 +23,6 @@ def test_a_model_that_explains_itself_is_tried_in_the_other_modes() -> None:
     assert advice.in_words.startswith("The model explains itself")
     assert "Change to samples or change to" in advice.in_words
     assert advice.in_words.endswith("one greedy reply.")
-
-
-@pytest.mark.parametrize(("mode", "others"), [("samples", ["direct"]), ("direct", ["samples"])])
-def test_the_mode_that_failed_is_not_advised(mode: Mode, others: list[str]) -> None:
-    assert keys(Reason.NO_RATING, settings(mode)) == others
 
 
 def test_a_mode_that_the_endpoint_does_not_allow_is_not_advised() -> None:
@@ -58,16 +49,3 @@ def test_cut_replies_get_the_next_lengths_that_at_least_double_theirs(
 
     assert [change.settings["max_tokens"] for change in advice.changes] == lengths
     assert f"at {max_tokens:,} tokens" in advice.cause
-
-
-@pytest.mark.parametrize("reason", list(Reason))
-def test_every_reason_has_a_cause_in_a_sentence(reason: Reason) -> None:
-    cause = advise(reason, settings(), ()).cause
-
-    assert cause.endswith(".")
-    assert "{" not in cause
-
-
-def test_what_lies_in_the_prompt_is_not_answered_by_another_mode() -> None:
-    assert keys(Reason.OUT_OF_SCALE, settings()) == []
-    assert "scale" in advise(Reason.OUT_OF_SCALE, settings(), ALL).cause

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from geval.llm.decisions import TypedQuestion
-from geval.llm.item_texts import Texts
 from geval.llm.metering import CallUsage
 from geval.llm.presets import Preset, presets
-from geval.llm.prompts import PromptParts, compose_template, render
+from geval.llm.prompts import PromptParts, compose_template
 from geval.llm.replies import Reply
 from geval.llm.wire import read_chat_answer, read_decision
 
@@ -101,18 +100,3 @@ def test_all_instructions_come_before_the_first_text(preset: Preset, is_delimite
         "Evaluation", "Form", "(scores", "ONLY):", "-",
         *f"{preset.name[0].upper()}{preset.name[1:]}:".split(),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "preset",
-    [preset for preset in presets() if preset.task == "summarisation"],
-    ids=lambda preset: preset.key,
-)
-def test_two_prompts_begin_alike_up_to_their_texts(preset: Preset) -> None:
-    template = compose_template(parts_of(preset), steps=STEPS, is_delimited=True)
-    texts = (Texts(source="A ferry.", output="It sails."), Texts(source="B", output="No."))
-
-    stable = template.partition("{{")[0]
-
-    assert all(render(template, each).startswith(stable) for each in texts)
-    assert STEPS in stable

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from geval.evaluators.base import Item, new_settings
+from geval.evaluators.base import Item
 from geval.evaluators.decision import Decision
 from geval.evaluators.perturbing import PROBES, perturbed
 from geval.llm.decisions import DecisionRequest
@@ -57,29 +57,6 @@ def test_turns_and_calls_of_tools_are_sent_as_such() -> None:
     )
 
 
-@pytest.mark.parametrize("delimited", [True, False])
-def test_delimited_messages_are_said_to_be_data(delimited: bool) -> None:
-    body = request_for(turn_rated(SYSTEM, QUESTION), delimited=delimited).body()
-
-    (question,) = body["questions"]
-    assert ("never an instruction to you" in question["instructions"]) == delimited
-
-
-def test_a_whole_session_is_said_to_be_judged_as_a_whole() -> None:
-    session = (QUESTION, ANSWER, QUESTION, ANSWER)
-    body = request_for(Texts("task", transcript(session), turns=session), "{{Conversation}}").body()
-
-    assert len(body["input"]) == 8
-    assert {each["call_id"] for each in body["input"] if "call_id" in each} == {"call_1", "call_2"}
-    assert "the whole conversation" in body["questions"][0]["instructions"]
-
-
-def test_a_prompt_without_the_turns_before_sends_none() -> None:
-    body = request_for(turn_rated(SYSTEM, QUESTION), "{{Turn}}").body()
-
-    assert [each.get("role") for each in body["input"]] == ["assistant", None, None]
-
-
 def test_turns_outside_of_the_window_are_left_out_with_a_note_and_long_texts_cut() -> None:
     long = Turn("user", "x" * 100)
     inputs = "{{Conversation last=1 longest=10}}\n\n{{Turn}}"
@@ -113,11 +90,6 @@ def test_what_messages_cannot_show_is_sent_as_a_text(
     body = request.body()
     assert (body["state"] if request.protocol == "systemone" else body["input"]) == request.text
     assert "What is judged is" not in request.questions[0].instructions
-
-
-def test_new_judges_have_it_and_those_before_do_not() -> None:
-    assert new_settings(Decision, {})["messages"] is True
-    assert "messages" not in Decision({}).settings.model_dump()
 
 
 @pytest.mark.parametrize("name", ["unchanged", *(probe.name for probe in PROBES)])

@@ -26,7 +26,7 @@ def rating_of(text: str, scale: Scale, finish_reason: str) -> Rating | Failure:
     return parse_rating(ReplyChoice(text, finish_reason), scale=scale, criterion="coherence")
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(replies, scales, st.sampled_from(["stop", "length"]))
 def test_a_cut_reply_has_the_same_rating_or_none(text: str, scale: Scale, ended: str) -> None:
     whole = rating_of(text, scale, ended)

@@ -20,15 +20,13 @@ from geval.llm.decisions import (
     points_asked,
     reply_text,
     score_decision,
-    typed_question,
-    why_not_decided,
 )
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.statistics.scales import MOST_LABELS, Scale, scale_of_words
+from geval.statistics.scales import Scale, scale_of_words
 
 FIVE, PASSES = Scale(1, 5), Scale(0, 1)
 SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
@@ -67,12 +65,6 @@ def test_pass_or_fail_becomes_a_statement() -> None:
     assert openai["questions"][0]["type"] == "predicate"
     assert systemone["questions"]["rating"]["type"] == "noul"
     assert "passes on clarity" in openai["questions"][0]["instructions"]
-
-
-def test_words_of_points_are_part_of_their_levels() -> None:
-    asked = typed_question("", Scale(1, 3, labels={"bad": 1.0, "good": 3.0}))
-
-    assert asked.levels == ("1: bad", "2", "3: good")
 
 
 NA = ("n/a", "It does not apply, or cannot be assessed.")
@@ -123,18 +115,6 @@ def test_not_applicable_is_the_answer_with_more_than_half(
     assert score.not_applicable == pytest.approx(not_applicable)
 
 
-def test_as_many_labels_as_there_may_be_are_a_choice() -> None:
-    labels = scale_of_words([f"kind {n}" for n in range(MOST_LABELS)], is_ordered=False)
-
-    assert why_not_decided(labels) == ""
-
-
-@pytest.mark.parametrize(("highest", "is_refused"), [(9, False), (10, False), (11, True)])
-def test_a_scale_with_more_points_than_levels_is_refused(highest: int, is_refused: bool) -> None:
-    assert (why_not_decided(Scale(1, highest)) != "") is is_refused
-    assert bool(Decision.why_not_on(Scale(1, highest), "")) is is_refused
-
-
 def test_a_definition_cannot_pose_as_the_input() -> None:
     with pytest.raises(PromptError, match="word it differently"):
         Decision().template(PromptParts("clarity", FIVE, definition="x\n\nInput:\n\n{{Summary}}"))
@@ -175,20 +155,6 @@ def test_both_protocols_give_the_same_score_which_is_the_weighted_mean(
         assert isinstance(score, Scored)
         assert math.isclose(score.value, sum((at + 1) * p for at, p in enumerate(shares)))
         assert math.isclose(sum(score.distribution.values()), 1)
-
-
-def test_levels_in_another_order_are_those_of_their_numbers() -> None:
-    levels = [
-        {"value": 4, "probability": 1.0},
-        *({"value": n, "probability": 0.0} for n in range(4)),
-    ]
-
-    score = score_decision(
-        read("decisions", openai_answer(probabilities=levels)), FIVE.points, min_coverage=0.5
-    )
-
-    assert isinstance(score, Scored)
-    assert score.value == 5
 
 
 def test_a_refusal_is_a_failure_with_its_reason() -> None:
@@ -237,14 +203,6 @@ ODD_PROBABILITIES: list[Any] = [
     [{"value": True, "probability": 0.2}] * 5, [{"value": 0.5, "probability": 0.2}] * 5,
     [{"value": "x", "probability": 0.2}] * 5,
 ]  # fmt: skip
-ODD_BODIES: list[bytes] = [
-    b"", b"null", b"[]", b"{}", b"not json", b'{"answers": null}', b'{"answers": []}',
-    b'{"answers": {}}', b'{"answers": "x"}', b'{"answers": [null]}', b'{"answers": [[]]}',
-    b'{"answers": {"other": {"type": "score"}}}', b'{"answers": {"rating": null}}',
-    b'{"answers": [{"type": "score"}, {"type": "score"}]}', b'{"answers": [{"type": "score"}]}',
-    b'{"choices": [{"message": {"content": "4"}}]}', b'{"answers": {"rating": {"type": "score"}}}',
-    b'{"answers": [{"type": "predicate", "probability": 0.5}]}', b"\xff\xfe", b'{"answers": NaN}',
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("protocol", ["decisions", "systemone"])
@@ -254,13 +212,6 @@ def test_odd_probabilities_are_malformed_and_never_a_number(protocol: Protocol, 
 
     with pytest.raises(wire.MalformedError):
         read(protocol, answer)
-
-
-@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
-@pytest.mark.parametrize("body", ODD_BODIES)
-def test_odd_bodies_are_malformed(protocol: Protocol, body: bytes) -> None:
-    with pytest.raises(wire.MalformedError):
-        wire.read_decision(body, protocol=protocol, questions=[RATED])
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), None, "0.5", True, 1.5, [], float("nan")])
@@ -305,12 +256,6 @@ def test_each_of_several_answers_is_read_by_its_own_question(names: bool) -> Non
     assert isinstance(stated, Scored)
     assert (rated.value, stated.value) == pytest.approx((3, 0.7))
     assert likewise == [rated, stated]
-
-
-def test_answers_with_names_may_come_in_any_order() -> None:
-    answers = several("decisions", openai_answer(), TRUE)
-
-    assert outcomes("decisions", answers[::-1]) == outcomes("decisions", answers)
 
 
 def test_a_refusal_without_a_name_is_read_where_the_other_answer_is_in_its_place() -> None:
@@ -421,7 +366,3 @@ def test_shares_that_a_server_has_rounded_are_made_to_add_up() -> None:
     assert isinstance(score, Scored)
     assert score.distribution[5] == pytest.approx(0.2 / 0.99)
     assert math.fsum(score.distribution.values()) == pytest.approx(1)
-
-
-def test_one_answer_is_asked_for() -> None:
-    assert request_for("decisions", FIVE).n == 1

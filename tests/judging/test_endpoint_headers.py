@@ -16,7 +16,6 @@ from django.test import Client as Browser
 
 from evaluations.judging.judges.clients import client_for
 from evaluations.judging.judges.judges import EndpointDraft, endpoint_at, save_endpoint
-from evaluations.judging.runs.accounts import read_account
 from evaluations.models import Endpoint, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
@@ -145,16 +144,6 @@ def test_headers_are_entered_again_for_another_address(project: Project) -> None
     save_endpoint(project, EndpointDraft(moved, headers={"x-team": "b"}), endpoint=endpoint)
 
     assert endpoint.headers == {"x-team": "b"}
-
-
-@pytest.mark.django_db
-def test_headers_make_another_account(project: Project) -> None:
-    accounts = [
-        read_account(save_endpoint(project, EndpointDraft(ADDRESS, name, headers=headers)))
-        for name, headers in (("a", {}), ("b", {"x-team": "b"}), ("c", {"x-team": "c"}))
-    ]
-
-    assert len(set(accounts)) == 3
 
 
 @pytest.mark.django_db

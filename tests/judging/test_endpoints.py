@@ -1,8 +1,6 @@
 """Errors of endpoints have named kinds, whatever the server or the network did."""
 
 import asyncio
-import datetime
-import email.utils
 import html
 import json
 import re
@@ -56,12 +54,6 @@ def test_a_server_that_is_not_there() -> None:
     assert error_of(f"http://127.0.0.1:{free_port()}/v1").kind == ErrorKind.CONNECTION
 
 
-def test_an_address_that_is_not_an_api(start_standin: Callable[..., StandInProcess]) -> None:
-    address = start_standin().base_url.removesuffix("/v1")
-
-    assert error_of(address).kind == ErrorKind.MODEL_NOT_FOUND
-
-
 @pytest.mark.parametrize(
     ("status", "kind", "stops_run"),
     [
@@ -82,48 +74,6 @@ def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:
     error = status_error(status, "Said.", base_url="http://x/v1", model="m")
 
     assert (error.kind, error.kind.stops_run) == (kind, stops_run)
-
-
-@pytest.mark.parametrize("status", [404, 405, 501])
-@pytest.mark.parametrize("route", ["/v1/files", "/v1/batches"])
-def test_missing_batches_are_named(status: int, route: str) -> None:
-    error = status_error(status, "Not here.", base_url="http://x/v1", model="", route=route)
-
-    assert error.kind.stops_run
-    assert "has no batches" in error.message
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        ("2", 2),
-        ("0.5", 0.5),
-        ("-1", None),
-        ("0", None),
-        ("Fri, 31 Dec 1999", None),
-        ("inf", None),
-        ("nan", None),
-        ("soon", None),
-    ],
-)
-def test_retry_after_that_makes_no_sense_counts_as_not_given(
-    header: str, seconds: float | None
-) -> None:
-    error = status_error(
-        429, "Slow down.", base_url="b", model="m", headers={"retry-after": header}
-    )
-
-    assert error.retry_after == seconds
-
-
-def test_retry_after_may_be_a_date() -> None:
-    soon = email.utils.format_datetime(
-        datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
-    )
-
-    error = status_error(503, "Later.", base_url="b", model="m", headers={"retry-after": soon})
-
-    assert error.retry_after == pytest.approx(60, abs=5)
 
 
 @pytest.mark.parametrize("header", ["86400", "1000000000", "1e300"])

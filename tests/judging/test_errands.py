@@ -19,15 +19,13 @@ from evaluations.judging.runs.errands import (
     request_probe,
     work_on_errand,
 )
-from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
+from evaluations.models import Endpoint, ErrandState, ModelProbe, Project
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.time_limit import ask_within_patience
 from tests.conftest import do_errands
-from tests.processes import StandInProcess
 from tests.silence import silent_server
 
 pytestmark = pytest.mark.django_db
-Start = Callable[..., StandInProcess]
 
 
 @pytest.fixture
@@ -74,25 +72,6 @@ def test_who_asks_while_it_is_asked_shares_the_probe(endpoint: Endpoint) -> None
     assert (found(third).state, third.attempts) == (ErrandState.ASKING, 1)
 
 
-def test_the_page_asks_for_itself_until_the_answer_is_there(
-    browser: Client, small_project: Project, start_standin: Start
-) -> None:
-    endpoint = save_endpoint(small_project, EndpointDraft(base_url=start_standin().base_url))
-    browser.post(f"/p/small/endpoints/{endpoint.pk}/probe/", {"model": "m"})
-    state = f"/p/small/asked/probe/{ModelProbe.objects.get().pk}/"
-    assert state in browser.get(endpoint.get_absolute_url()).content.decode()
-    waiting = browser.get(state)
-    do_errands()
-    done = browser.get(state)
-
-    assert (waiting.status_code, "HX-Refresh" in waiting) == (200, False)
-    assert "No worker is running" in waiting.content.decode()
-    assert (done.status_code, done["HX-Refresh"]) == (286, "true")
-    page = browser.get(endpoint.get_absolute_url()).content.decode()
-    assert "20 per token" in page
-    assert state not in page
-
-
 def test_others_do_not_see_how_a_question_goes(
     as_role: Callable[[str], Client], endpoint: Endpoint
 ) -> None:
@@ -106,47 +85,6 @@ def test_others_do_not_see_how_a_question_goes(
     assert reader.get(state.replace("small", "other")).status_code == 404
     assert as_role("annotator").get(state).status_code == 403
     assert reader.get("/p/small/asked/nonsense/1/").status_code == 404
-
-
-FORM = {
-    "kind": "geval", "name": "J", "model": "m", "mode": "", "samples": "20", "max_tokens": "32",
-    "concurrency": "4",
-    "timeout_seconds": "30", "min_coverage": "0.5",
-}  # fmt: skip
-
-
-def test_a_form_that_waits_keeps_its_input_and_says_how_the_probe_ended(
-    browser: Client, endpoint: Endpoint
-) -> None:
-    form = FORM | {"endpoint": endpoint.pk}
-    waiting = browser.post("/p/small/judges/new/", form).content.decode()
-    probe = ModelProbe.objects.get()
-    assert f'name="waited" value="{probe.pk}"' in waiting
-    assert 'value="J"' in waiting
-    do_errands()
-
-    part = browser.get(f"/p/small/asked/probe/{probe.pk}/?then=submit")
-    told = browser.post("/p/small/judges/new/", form | {"waited": probe.pk}).content.decode()
-
-    assert (part.status_code, "data-goes-on" in part.content.decode()) == (286, True)
-    assert "Nothing answers at http://127.0.0.1:9/v1" in told
-    assert "waited" not in told
-    assert found(probe).state == ErrandState.FAILED
-    browser.post("/p/small/judges/new/", form)  # the button again asks again
-    assert found(probe).state == ErrandState.WAITING
-
-
-def test_a_form_that_waits_goes_on_when_the_answer_is_there(
-    browser: Client, small_project: Project, start_standin: Start
-) -> None:
-    endpoint = save_endpoint(small_project, EndpointDraft(base_url=start_standin().base_url))
-    form = FORM | {"endpoint": endpoint.pk}
-    browser.post("/p/small/judges/new/", form)
-    do_errands()
-
-    browser.post("/p/small/judges/new/", form | {"waited": ModelProbe.objects.get().pk})
-
-    assert Judge.objects.get().mode == "logprobs"
 
 
 def test_a_project_has_a_few_questions_in_hand_and_others_go_on(endpoint: Endpoint) -> None:

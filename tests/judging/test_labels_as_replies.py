@@ -2,14 +2,10 @@
 
 import json
 import math
-import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
-import geval
 from geval.llm.calls import Answer
 from geval.llm.judgement import JudgeQuestion, score_choices
 from geval.llm.parsing import Failure, Rating
@@ -17,7 +13,6 @@ from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.scoring import Scored
 from geval.llm.structured import read_rating, schema_of
-from geval.measuring.inputs import InputError
 from geval.statistics.scales import NO_POINT, Scale
 
 INTENTS = Scale(0, 2, labels={"billing": 0.0, "refund": 1.0, "lost parcel": 2.0}, is_ordered=False)
@@ -138,64 +133,3 @@ def test_a_token_that_begins_two_labels_tells_neither() -> None:
     outcome = score_choices([answered(choice)], question, RequestSettings("m", "logprobs"))
 
     assert isinstance(outcome, Failure)
-
-
-class Intents(BaseHTTPRequestHandler):
-    """Answers with the intent that a text names."""
-
-    def do_POST(self) -> None:
-        prompt = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        text = next((name for name in INTENTS.labels if f"about {name}" in prompt), "4")
-        choice = {"index": 0, "finish_reason": "stop",
-                  "message": {"role": "assistant", "content": text}}  # fmt: skip
-        usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
-        reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
-                 "choices": [choice], "usage": usage}  # fmt: skip
-        content = json.dumps(reply).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_about: object) -> None:
-        pass
-
-
-def test_a_model_labels_the_outputs_of_a_table() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Intents)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    names = [*INTENTS.labels]
-    rows = [
-        {"id": n, "text": f"I write about {names[n % 3]}, {n}.", "human": names[(n + (n == 5)) % 3]}
-        for n in range(30)
-    ]
-    try:
-        result = geval.evaluate(
-            rows, criterion="intent", definition="What the customer wants.", model="m",
-            base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="k", output="text",
-            document="id", human="human", labels=names, mode="direct", steps=False, kept_in=None,
-            progress=False,
-        )  # fmt: skip
-    finally:
-        server.shutdown()
-        server.server_close()
-
-    assert [score.score for score in result.scores] == [float(n % 3) for n in range(30)]
-    assert "Intent (billing / refund / lost parcel)" in result.template
-    (measured,) = result.measurement.criteria
-    assert measured.accuracy == pytest.approx(29 / 30)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"labels": ["a", "b"], "order": ["a", "b"]},
-        {"labels": ["a", "b"], "scale": (1, 2)},
-        {"labels": "ab"},
-        {"labels": ["a"]},
-    ],
-)
-def test_words_that_are_no_scale_are_refused(words: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        geval.evaluate([{"output": "x"}], criterion="c", definition="d", model="m", **words)

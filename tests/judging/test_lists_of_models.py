@@ -11,7 +11,7 @@ from django.test import Client
 
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.errands import request_models
-from evaluations.models import Endpoint, ModelProbe, Project
+from evaluations.models import Endpoint, Project
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
@@ -96,60 +96,3 @@ def test_a_refused_key_is_named_by_where_it_is(
     assert "refused the key in MY_API_KEY" in named
     assert "asks for a key. Edit the" in without
     assert all("type the model" in message for message in (typed, named, without))
-
-
-def test_a_server_that_is_not_there_is_said(project: Project) -> None:
-    message = listed(project, "http://127.0.0.1:9/v1")[1]
-
-    assert message.startswith("Nothing answers at http://127.0.0.1:9/v1.")
-
-
-def test_without_such_a_route_a_model_is_typed(
-    project: Project, start_list: Callable[..., ListServer]
-) -> None:
-    endpoint, message = listed(project, start_list(404, {"error": {"message": "no"}}).base_url)
-
-    assert "no list of models. Type the" in message
-    assert "does not know the model" not in message
-    assert endpoint.listed_models is None
-
-
-def test_a_list_at_another_address_of_the_server_is_pointed_to(
-    project: Project, start_standin: Callable[..., StandInProcess]
-) -> None:
-    right = start_standin().base_url
-
-    assert f"Did you mean {right}?" in listed(project, right.removesuffix("/v1"))[1]
-
-
-def test_an_empty_list_asks_for_the_name(
-    project: Project, start_list: Callable[..., ListServer]
-) -> None:
-    message = listed(project, start_list(200, {"object": "list", "data": []}).base_url)[1]
-
-    assert message.endswith("lists no models. Type the model's name.")
-
-
-def test_the_list_is_asked_for_again_by_a_button(
-    as_role: Callable[[str], Client], project: Project
-) -> None:
-    endpoint = listed(project, "http://127.0.0.1:9/v1")[0]
-    researcher = as_role("researcher")
-    page = researcher.get(endpoint.get_absolute_url()).content.decode()
-    answer = researcher.post(
-        f"/p/small/endpoints/{endpoint.pk}/probe/", {"models": "1", "model": ""}
-    )
-
-    assert "Nothing answers at http://127.0.0.1:9/v1" in page
-    assert answer.status_code == 302
-    assert ModelProbe.objects.get(model="").is_open
-
-
-def test_models_of_the_address_before_are_forgotten(project: Project) -> None:
-    endpoint = project.endpoints.create(
-        name="e", base_url="http://127.0.0.1:9/v1", listed_models=["old"]
-    )
-
-    save_endpoint(project, EndpointDraft(base_url="http://127.0.0.1:8/v1"), endpoint=endpoint)
-
-    assert endpoint.listed_models is None

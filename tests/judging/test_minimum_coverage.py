@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from geval.llm.parsing import Failure, Reason, parse_rating
+from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.scoring import Scored, score_by_logprobs
 from geval.statistics.scales import Scale
@@ -33,20 +33,3 @@ def test_a_distribution_counts_from_the_minimum_on(minimum: float, counts: bool)
     else:
         assert found.reason == Reason.LOW_COVERAGE
         assert "Only 75.00% of the probability is" in found.detail
-
-
-def test_a_reply_without_a_rating_has_no_score() -> None:
-    found = score("I")
-
-    assert isinstance(found, Failure)
-    assert found.reason == Reason.NO_RATING
-
-
-def test_a_form_with_many_ratings_names_the_first_five() -> None:
-    reply = "\n".join(f"Coherence: {value}" for value in (1, 2, 3, 4, 5, 6))
-
-    found = parse_rating(ReplyChoice(reply), scale=Scale(1, 10), criterion="Coherence")
-
-    assert isinstance(found, Failure)
-    assert found.reason == Reason.TWO_RATINGS
-    assert "(1, 2, 3, 4, 5)" in found.detail

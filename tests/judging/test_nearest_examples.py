@@ -3,10 +3,8 @@
 import math
 from collections import Counter
 
-import pytest
-
 from geval.llm.item_texts import Texts
-from geval.llm.prompt_examples import by_likeness, example_block, longest_filled, read_examples
+from geval.llm.prompt_examples import by_likeness, example_block, read_examples
 from geval.llm.prompts import PromptParts, compose_template, render
 from geval.statistics.scales import Scale
 
@@ -41,10 +39,6 @@ def test_a_documents_own_example_is_never_among_them() -> None:
     assert len(shown("A ferry left the harbour.", "A ferry, a harbour.")) == 2
 
 
-def test_where_no_word_is_shared_the_first_are_shown() -> None:
-    assert shown("Zebra", "Quagga") == [BLOCKS[1], BLOCKS[0]]
-
-
 def test_the_order_is_that_of_bm25() -> None:
     pool = ("the cat sat on the mat", "the dog", "the cat and the dog and the cat", "a mat a mat")
     words = {"cat", "mat", "dog"}
@@ -52,19 +46,6 @@ def test_the_order_is_that_of_bm25() -> None:
     expected = sorted(range(len(pool)), key=lambda at: -found[at])
     assert by_likeness(pool, "Cat? A dog on its MAT; cat.") != list(range(len(pool)))
     assert by_likeness(pool, "Cat dog mat cat") == expected
-
-
-@pytest.mark.parametrize("pool", [(), ("",), ("", "!?")])
-def test_a_pool_without_words_keeps_its_order(pool: tuple[str, ...]) -> None:
-    assert by_likeness(pool, "a word") == list(range(len(pool)))
-
-
-def test_a_prompts_length_counts_the_examples_that_are_shown() -> None:
-    source, output = "The harbour is old.", "Ferry or harbour?"
-    sent = render(template(2), Texts(source=source, output=output))
-    longest = longest_filled(template(2)) + len(source) + len(output)
-    assert len(sent) <= longest + 10 < len(template(2)) + len(source) + len(output)
-    assert longest_filled(template(0)) == len(template(0))
 
 
 def bm25(pool: tuple[str, ...], words: set[str], *, k: float = 1.5, b: float = 0.75) -> list[float]:

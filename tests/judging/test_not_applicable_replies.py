@@ -2,18 +2,13 @@
 
 import json
 import math
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
-import geval
 from geval.llm.calls import Answer
 from geval.llm.judgement import JudgeQuestion, score_choices
 from geval.llm.parsing import Failure, Reason
-from geval.llm.prompts import PromptParts, compose_template
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.scoring import Scored
@@ -26,37 +21,6 @@ YES_NO = Scale(0, 1, labels={"No": 0.0, "Yes": 1.0}, allows_not_applicable=True)
 TONES = Scale(
     0, 1, labels={"neutral": 0.0, "rude": 1.0}, is_ordered=False, allows_not_applicable=True
 )
-
-
-@pytest.fixture
-def answering() -> Iterator[Callable[[Callable[[str], str]], str]]:
-    """Start an endpoint that answers prompts by a function; its address."""
-    servers: list[ThreadingHTTPServer] = []
-
-    def start(reply: Callable[[str], str]) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                prompt = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                choice = {"index": 0, "finish_reason": "stop",
-                          "message": {"role": "assistant", "content": reply(prompt)}}  # fmt: skip
-                content = json.dumps({"id": "1", "model": "m", "choices": [choice]}).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_about: object) -> None:
-                pass
-
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_port}/v1"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
 
 
 def scored(mode: Mode, scale: Scale, *choices: ReplyChoice, form: Any = "text") -> Scored | Failure:
@@ -215,44 +179,3 @@ def test_json_is_weighted_at_the_token_of_its_rating(
 
     assert isinstance(result, Scored)
     assert (outcome_in_words(result), result.not_applicable) == (outcome, pytest.approx(share))
-
-
-@pytest.mark.parametrize(
-    ("scale", "shown"),
-    [
-        (FIVE, "Politeness (1-5, or n/a where"),
-        (YES_NO, "Politeness (No / Yes / n/a where"),
-        (Scale(1, 5), "Politeness (1-5)"),
-    ],
-)
-def test_the_prompt_names_it(scale: Scale, shown: str) -> None:
-    assert shown in compose_template(PromptParts("politeness", scale), steps=None)
-
-
-def test_a_scale_that_is_asked_in_its_place_allows_it_too() -> None:
-    assert FIVE.like("1-10") == TEN
-
-
-def test_a_judge_of_a_table_agrees_on_it(answering: Callable[[Callable[[str], str]], str]) -> None:
-    def reply(prompt: str) -> str:
-        return "n/a" if "a list of" in prompt else "5" if "please" in prompt else "2"
-
-    texts = ["a list of numbers", "please come", "come"]
-    rows = [
-        {"id": n, "text": f"{n}: {texts[n % 3]}", "human": ("n/a", 5, 1 + n % 2)[n % 3]}
-        for n in range(30)
-    ]
-
-    result = geval.evaluate(
-        rows, criterion="politeness", definition="Is it polite?", model="m", output="text",
-        base_url=answering(reply), api_key="k", document="id", human="human", mode="direct",
-        steps=False, kept_in=None, progress=False, allows_not_applicable=True,
-    )  # fmt: skip
-
-    assert [score.score for score in result.scores[:3]] == [None, 5.0, 2.0]
-    assert (result.failures, result.scores[0].not_applicable) == ([], 1.0)
-    assert "not applicable to 10" in str(result)
-    (both,) = result.measurement.report.not_applicable
-    assert (both.people, both.by_judge, both.both) == (10, 10, 10)
-    assert [row["score"] for row in result.to_tables()["scores"]].count("n/a") == 10
-    assert [row["score"] for row in result.to_tables()["ratings"]].count("n/a") == 10

@@ -12,12 +12,10 @@ from geval.llm.cost import with_counts
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.metering import CallUsage, ask_counted
-from geval.llm.parsing import Failure, Reason, parse_rating
 from geval.llm.replies import Reply, ReplyChoice
-from geval.llm.requests import ChatRequest, EchoRequest
-from geval.llm.responses import CHAT, FailedError, body_by
+from geval.llm.requests import ChatRequest
+from geval.llm.responses import FailedError
 from geval.llm.wire import MalformedError, read_chat_answer
-from geval.statistics.scales import Scale
 from tests.decision_server import json_server
 from tests.servers.asking import reply_at
 
@@ -162,10 +160,6 @@ def test_broken_stream_is_malformed(content: bytes) -> None:
         read_chat_answer(content)
 
 
-def test_streams_are_not_asked_for() -> None:
-    assert body_by(CHAT, REQUEST)["stream"] is False
-
-
 @pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b" \n\n", b": processing\n\n", b"\0\0"])
 def test_bytes_before_the_json_are_left_out(before: bytes) -> None:
     content = before + json.dumps(completion({"content": "4"})).encode()
@@ -176,41 +170,6 @@ def test_bytes_before_the_json_are_left_out(before: bytes) -> None:
 def test_bytes_after_the_json_are_malformed() -> None:
     with pytest.raises(MalformedError):
         read_chat_answer(json.dumps(completion({"content": "4"})).encode() + b" x")
-
-
-CALL = [{"type": "function", "function": {"name": "rate", "arguments": '{"score": 4}'}}]
-
-
-@pytest.mark.parametrize(
-    ("message", "more", "phrase"),
-    [
-        ({"content": None, "reasoning_content": "Fine. Score: 4"}, {}, "reasoning parser"),
-        ({"content": "", "reasoning": "Fine. Score: 4"}, {}, "reasoning parser"),
-        ({"content": None, "tool_calls": CALL}, {"finish_reason": "tool_calls"}, "call of a tool"),
-        ({"content": "", "tool_calls": CALL}, {}, "call of a tool"),
-        ({"content": None, "function_call": {"name": "rate"}}, {}, "call of a tool"),
-        ({"content": None}, {}, "was empty"),
-    ],
-)
-def test_empty_reply_names_where_the_answer_is(
-    message: dict[str, Any], more: dict[str, Any], phrase: str
-) -> None:
-    content = json.dumps(completion(message, **more)).encode()
-
-    failure = parse_rating(
-        read_chat_answer(content).choices[0], scale=Scale(1, 5), criterion="order"
-    )
-
-    assert isinstance(failure, Failure)
-    assert failure.reason == Reason.EMPTY
-    assert phrase in failure.detail
-
-
-@pytest.mark.parametrize("error", [None, {}, "", False])
-def test_absent_error_is_no_error(error: Any) -> None:
-    content = json.dumps(completion({"content": "4"}) | {"error": error}).encode()
-
-    assert read_chat_answer(content).choices[0].text == "4"
 
 
 def test_error_beside_a_text_is_an_error() -> None:
@@ -251,17 +210,3 @@ def test_calls_count_estimates_for_usage_of_zeros() -> None:
         asyncio.run(counted_call(base_url, spent))
 
     assert spent == CallUsage(1, 2, 1)
-
-
-def test_echo_generates_no_text() -> None:
-    listed = {"logprobs": {"tokens": ["A"], "token_logprobs": [None]}}
-    usage = {"prompt_tokens": 1, "completion_tokens": 0}
-
-    async def ask(base_url: str) -> Reply:
-        async with Client(base_url, "", timeout=10, allow_private=True) as client:
-            return await client.echo(EchoRequest("m", "A"))
-
-    with json_server(lambda _body: {"choices": [listed], "usage": usage}) as (base_url, _):
-        reply = asyncio.run(ask(base_url))
-
-    assert (reply.prompt_tokens, reply.completion_tokens) == (1, 0)

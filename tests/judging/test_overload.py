@@ -86,18 +86,3 @@ def test_refusals_that_do_not_depend_on_the_number_are_soon_left_alone() -> None
     server.ask(capacity, wanted=64, answers=VAIN_ANSWERS // 2)
 
     assert capacity.most is None
-
-
-def test_refusals_without_any_other_call_say_nothing() -> None:
-    capacity = Capacity()
-
-    assert not any(capacity.refused(capacity.leave(), 0) for _ in range(100))
-    assert capacity.most is None
-
-
-def test_single_refusals_are_no_sign() -> None:
-    capacity = Capacity()
-
-    assert not any(capacity.refused(capacity.leave(), 5) for _ in range(7))
-    assert capacity.refused(capacity.leave(), 5)
-    assert (capacity.most, capacity.proven) == (5, 5)

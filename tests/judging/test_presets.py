@@ -47,21 +47,9 @@ def test_every_preset_makes_a_prompt_that_can_be_sent_and_scored(preset: Preset)
     assert not {"news", "article"} & set(prompt.lower().split()) or preset.domain == "news"
 
 
-def test_keys_tell_presets_apart() -> None:
-    assert len({preset.key for preset in presets()}) == len(presets())
-
-
 def test_of_several_tasks_the_one_that_knows_most_of_the_names_is_taken() -> None:
     three = Scale(1, 3)
 
     found = presets_for({"coherence": three, "naturalness": three, "engagingness": three})
 
     assert {preset.task for preset in found.values()} == {"dialogue"}
-
-
-def test_a_preset_must_fit_the_scale() -> None:
-    assert presets_for({"consistency": Scale(0, 1)})["consistency"].labels == {
-        "No": 0.0,
-        "Yes": 1.0,
-    }
-    assert presets_for({"consistency": Scale(1, 7)}) == {}

@@ -115,9 +115,3 @@ def test_a_mode_whose_reply_cannot_be_read_is_not_suggested(start_standin: Start
     assert "No scoring mode could be read" in found.why_not("")
     assert "The reply contains no rating" in found.why_not("")
     assert found.why_not("direct") == ""  # another text may get a better reply
-
-
-def test_a_refusal_of_one_text_says_nothing_of_the_mode(start_standin: Start) -> None:
-    found = probe(start_standin("--refusal-rate", "1").base_url)
-
-    assert (found.best_mode, found.modes) == ("logprobs", {"logprobs": ""})

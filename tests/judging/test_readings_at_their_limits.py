@@ -4,12 +4,10 @@ import pytest
 
 from geval.llm.parsing import (
     LONGEST_REPLY,
-    Failure,
     Rating,
     Reason,
     parse_first_digit,
     parse_rating,
-    quote,
     reply_text,
     spelled_number,
 )
@@ -121,14 +119,6 @@ def test_a_reply_is_read_up_to_its_200_000th_character(length: int, expected: in
     assert len(reply_text(of_tokens)) == 200_000
 
 
-def test_a_message_quotes_at_most_120_characters_of_a_reply() -> None:
-    assert quote("x" * 120) == f"“{'x' * 120}”"
-    assert quote("x" * 121) == f"“{'x' * 119}…”"
-    assert quote("  good \n\t text ") == "“good text”"
-    assert quote(" " * 1199 + "xy") == "“x”"
-    assert quote(" " * 1200 + "xy") == "“”"
-
-
 @pytest.mark.parametrize(("reply", "digit"), [("2.5", 2), ("1. Coherence: 3", 1), ("About 42", 4)])
 def test_published_releases_read_the_first_digit(reply: str, digit: int) -> None:
     found = parse_first_digit(ReplyChoice(reply))
@@ -136,29 +126,6 @@ def test_published_releases_read_the_first_digit(reply: str, digit: int) -> None
     assert isinstance(found, Rating)
     assert (found.value, found.text) == (digit, str(digit))
     assert reply[found.position] == str(digit)
-
-
-def test_a_name_and_its_rating_may_be_joined_by_a_particle() -> None:
-    assert read("連貫性は4", criterion="連貫性") == 4
-
-
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        (ReplyChoice("four"), Reason.NO_RATING),
-        (ReplyChoice(""), Reason.EMPTY),
-        (ReplyChoice("four", "length"), Reason.CUT),
-        (ReplyChoice("I cannot rate this"), Reason.REFUSAL),
-        (ReplyChoice("", "content_filter"), Reason.REFUSAL),
-    ],
-)
-def test_without_a_digit_there_is_the_reason_that_any_reply_has(
-    choice: ReplyChoice, reason: Reason
-) -> None:
-    found = parse_first_digit(choice)
-
-    assert isinstance(found, Failure)
-    assert found.reason == reason
 
 
 @pytest.mark.parametrize(
@@ -225,33 +192,3 @@ def test_the_place_of_a_rating_in_a_form_of_several_is_that_in_the_whole_reply()
 
     assert isinstance(found, Rating)
     assert (found.position, FORM[found.position]) == (FORM.index(" 2") + 1, "2")
-
-
-@pytest.mark.parametrize(
-    ("choice", "detail"),
-    [
-        (ReplyChoice("", refusal="I won’t."), "The model refused: “I won’t.”"),
-        (ReplyChoice("", "content_filter"), "The model refused: “content filter”"),
-        (ReplyChoice("Oh", "content_filter"), "The model refused: “Oh”"),
-        (ReplyChoice("", "length"), "The reply was cut off before any text; allow more tokens."),
-        (
-            ReplyChoice("", "length", thought="Hm"),
-            "The reply was cut off while the model was still thinking; allow more tokens.",
-        ),
-        (ReplyChoice("Well", "length"), "The reply was cut off before a rating: “Well”"),
-        (ReplyChoice("Well"), "The reply contains no rating: “Well”"),
-        (ReplyChoice("7"), "7 is outside the scale 1-5: “7”"),
-        (ReplyChoice("4/10"), "4/10 is not on the scale 1-5: “4/10”"),
-        (ReplyChoice("3 or 4"), "The reply names two ratings (3 or 4): “3 or 4”"),
-        (
-            ReplyChoice("1 - poor, 2 - fair"),
-            "The reply explains several points: “1 - poor, 2 - fair”",
-        ),
-        (ReplyChoice("4\n5"), "The reply rates differently in one form (4, 5): “4 5”"),
-    ],
-)
-def test_a_failure_says_what_was_wrong_with_the_reply(choice: ReplyChoice, detail: str) -> None:
-    found = parse_rating(choice, scale=ONE_TO_FIVE, criterion="coherence")
-
-    assert isinstance(found, Failure)
-    assert found.detail == detail

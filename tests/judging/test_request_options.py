@@ -2,14 +2,11 @@
 reason, and requests without options are what they were."""
 
 import itertools
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
-from geval.llm.judge_settings import JudgeSettings
 from geval.llm.judgement import first_request
 from geval.llm.request_options import (
     MOST_CHARACTERS,
@@ -126,12 +123,6 @@ def test_what_providers_document_is_taken(options: dict[str, Any]) -> None:
     assert read_options(options_text(options)) == options
 
 
-@pytest.mark.parametrize("nothing", [None, "", "  ", {}, "{}"])
-def test_nothing_is_no_options(nothing: object) -> None:
-    assert read_options(nothing) == {}
-    assert options_text({}) == ""
-
-
 def nested(depth: int) -> dict[str, Any]:
     value: Any = 1
     for _ in range(depth):
@@ -201,15 +192,6 @@ def test_a_request_without_options_has_the_digest_of_earlier_versions() -> None:
     assert request_key("http://x/v1", request) == (
         "3c770b6ccb0ac9bc47b708d2fa80d7b9e4038a518327545f78f9fef4550bc542"
     )
-
-
-def test_settings_take_options_as_text_or_json() -> None:
-    text = JudgeSettings.model_validate({"request_options": '{"seed": 1}'})
-
-    assert text.request_options == JudgeSettings(request_options={"seed": 1}).request_options
-    assert json.loads(text.model_dump_json())["request_options"] == {"seed": 1}
-    with pytest.raises(ValidationError, match="set by the judge itself"):
-        JudgeSettings(request_options={"stream": True})
 
 
 def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:

@@ -8,22 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
 import geval
-from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import normalised
-from evaluations.models import Project
 from geval.llm import wire
 from geval.llm.addresses import likely_addresses
-from geval.llm.errors import EndpointError, ErrorKind, status_error
+from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.parsing import Failure
 from geval.llm.providers import BY_NAME, provider_at
 from geval.llm.request_options import read_options
 from geval.llm.requests import ChatRequest, request_key
-from geval.llm.responses import FailedError, responses_body, route_at, why_not_at, without_route
+from geval.llm.responses import FailedError, responses_body, route_at, without_route
 from geval.llm.scoring import Scored, score_by_logprobs, score_directly
 from geval.llm.structured import schema_of
 from geval.statistics.scales import Scale
@@ -104,15 +101,6 @@ def test_a_question_has_the_forms_of_this_api() -> None:
     }
 
 
-def test_instructions_keep_the_role_that_the_server_takes() -> None:
-    asked = replace(REQUEST, system="You rate.", system_role="developer")
-
-    assert responses_body(asked)["input"] == [
-        {"role": "developer", "content": "You rate."},
-        {"role": "user", "content": "Rate this."},
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "sent"),
     [
@@ -150,14 +138,6 @@ def test_options_cannot_set_the_form_of_replies() -> None:
         read_options({"text": {"format": {"type": "text"}}})
 
 
-def test_fewer_tokens_than_the_api_takes_are_never_asked_for() -> None:
-    assert responses_body(replace(REQUEST, max_tokens=3))["max_output_tokens"] == 16
-
-
-def test_n_is_never_sent() -> None:
-    assert "n" not in responses_body(replace(REQUEST, n=20))
-
-
 @pytest.mark.parametrize(
     ("base_url", "route", "rest"),
     [
@@ -192,15 +172,6 @@ def test_a_reply_is_read_as_that_of_a_chat() -> None:
     assert (reply.model, reply.request_id) == ("m-2026", "resp_1")
     assert (reply.prompt_tokens, reply.cached_tokens) == (50, 40)
     assert (reply.completion_tokens, reply.reasoning_tokens) == (9, 8)
-
-
-# As OpenRouter's page “Create a response” has it.
-def test_counts_may_have_the_names_of_chat_completions() -> None:
-    usage = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
-
-    reply = read(response(message(text_part("4")), usage=usage))
-
-    assert (reply.prompt_tokens, reply.completion_tokens) == (10, 20)
 
 
 @pytest.mark.parametrize(
@@ -398,9 +369,6 @@ def test_a_response_that_failed_is_an_error_of_its_kind(
     assert "It failed." in raised.value.message
 
 
-Evaluate = Callable[..., geval.Evaluation]
-
-
 @pytest.fixture
 def standin(start_standin: Callable[..., StandInProcess]) -> StandInProcess:
     return start_standin()
@@ -432,82 +400,9 @@ def test_a_judge_gets_the_same_scores_by_both_apis(
     assert responses.mode == (settings.get("mode") or "logprobs")
 
 
-def test_each_sample_is_a_call(standin: StandInProcess) -> None:
-    result = judged(f"{standin.base_url}/responses", mode="samples", samples=5, steps=False)
-
-    assert result.failures == []
-    assert {round(sum(each.distribution.values()) * 5, 6) for each in result.scores} == {5.0}
-    assert standin.stats["calls"] >= 30
-
-
-def test_a_server_without_log_probabilities_there_is_asked_for_samples(
-    start_standin: Callable[..., StandInProcess],
-) -> None:
-    base_url = start_standin("--without-logprobs").base_url
-
-    assert judged(f"{base_url}/responses", samples=2, steps=False).mode == "samples"
-
-
-def test_a_server_without_the_route_is_said(standin: StandInProcess) -> None:
-    with pytest.raises(geval.EvaluationError, match="has no Responses API there"):
-        judged(f"{standin.base_url}/v2/responses")
-
-
 def test_it_is_the_same_account_with_the_same_limits_and_provider() -> None:
     chat, responses = "https://api.openai.com/v1", "https://api.openai.com/v1/responses"
 
     assert normalised(chat) == normalised(responses)
     assert provider_at(responses) == provider_at(chat) == BY_NAME["openai"]
     assert chat in likely_addresses(responses)
-
-
-@pytest.mark.parametrize(
-    ("base_url", "api_version", "is_refused"),
-    [
-        ("https://n.openai.azure.com/openai/v1/responses", "", False),
-        ("https://n.openai.azure.com/openai/v1/responses/", "2025-04-01-preview", True),
-        ("https://n.openai.azure.com/openai/responses", "", True),
-        ("https://n.openai.azure.com/openai/deployments/d/responses", "", True),
-        ("https://n.openai.azure.com/openai/deployments/d/Responses", "2025-04-01-preview", True),
-        ("https://n.openai.azure.com/openai/deployments/d", "2025-04-01-preview", False),
-    ],
-)
-def test_an_address_at_which_azure_does_not_serve_it_is_refused_with_the_right_one(
-    base_url: str, api_version: str, is_refused: bool
-) -> None:
-    why_not = why_not_at(base_url, api_version)
-
-    assert (why_not != "") == is_refused
-    assert not is_refused or "https://NAME.openai.azure.com/openai/v1/responses" in why_not
-
-
-@pytest.mark.django_db
-def test_an_endpoint_of_such_an_address_is_not_saved(project: Project) -> None:
-    draft = EndpointDraft("http://127.0.0.1/v1/responses", api_version="2025-04-01-preview")
-
-    with pytest.raises(ValidationError, match="leave the API version"):
-        save_endpoint(project, draft)
-
-
-@pytest.mark.parametrize(
-    ("route", "name"),
-    [
-        ("chat/completions", "chat"),
-        ("responses", "Responses API"),
-        ("decisions", "Decisions API"),
-        ("systemone", "System One"),
-    ],
-)
-def test_a_server_without_a_route_is_told_which(route: str, name: str) -> None:
-    error = status_error(404, "Not Found", base_url="http://x/v1", model="m", route=f"/v1/{route}")
-
-    assert f"model 'm' or has no {name} there: Not Found" in error.message
-
-
-@pytest.mark.parametrize(
-    ("code", "status"), [("rate_limit_exceeded", 429), ("server_error", 500), ("other", 400)]
-)
-def test_a_failed_response_has_the_status_that_other_apis_give_for_it(
-    code: str, status: int
-) -> None:
-    assert FailedError(code, "no").status == status

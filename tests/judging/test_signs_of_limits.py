@@ -60,17 +60,6 @@ def test_one_rate_limit_with_nothing_left_is_a_sign_with_the_rate_of_the_server(
     assert (sign.rate, sign.is_sure, sign.closed_for) == (50, True, 0.0)
 
 
-def test_a_rate_that_cannot_be_is_not_believed() -> None:
-    calls = calls_left(60, every=0.005)
-    # Here the reset is that of the next call, as the wait says.
-    limits = RateHeaders(requests=RateAllowance(50, 0, 0.02), next_in=0.02)
-
-    sign = calls.sign_of_limit(59, limits, 0.02)
-
-    assert sign is not None
-    assert (round(sign.rate), sign.is_sure) == (50, False)
-
-
 def test_tokens_are_calls_of_their_usual_size() -> None:
     calls = calls_left(60, every=0.005, tokens_each=1000)
     limits = RateHeaders(tokens=RateAllowance(120_000, 400, 6.0))

@@ -1,7 +1,6 @@
 """Replies in JSON by a schema of the scale: what is asked for, which replies follow it, and at
 which token their rating's probability is."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -95,31 +94,6 @@ def test_a_reply_that_breaks_it_is_a_failure_with_a_reason(text: str) -> None:
     assert failure.detail.startswith("The reply breaks its schema: ")
 
 
-@pytest.mark.parametrize("text", ['{"rating": 4}', '{"reason": 7, "rating": 4}'])
-def test_where_a_reason_is_asked_for_it_has_to_be_a_text(text: str) -> None:
-    failure = read(text, "reason")
-
-    assert isinstance(failure, Failure)
-    assert failure.reason == Reason.SCHEMA
-
-
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        ({"text": '{"rea', "finish_reason": "length"}, Reason.CUT),
-        ({"text": "", "finish_reason": "length"}, Reason.CUT),
-        ({"text": ""}, Reason.EMPTY),
-        ({"text": "", "refusal": "I cannot."}, Reason.REFUSAL),
-        ({"text": "I cannot.", "finish_reason": "content_filter"}, Reason.REFUSAL),
-    ],
-)
-def test_what_is_no_answer_keeps_its_own_reason(choice: dict[str, str], reason: Reason) -> None:
-    failure = read(form="reason", **choice)  # type: ignore[arg-type]
-
-    assert isinstance(failure, Failure)
-    assert failure.reason == reason
-
-
 def token(text: str, **alternatives: float) -> Token:
     listed = alternatives or {text: 1.0}
     return Token(
@@ -171,10 +145,3 @@ def test_two_digits_in_two_tokens_are_resolved() -> None:
 
     assert isinstance(scored, Scored)
     assert scored.distribution == pytest.approx({1: 0.1, 9: 0.5, 10: 0.4})
-
-
-def test_the_quoted_reply_is_short() -> None:
-    failure = read(json.dumps({"rating": "x" * 10_000}))
-
-    assert isinstance(failure, Failure)
-    assert len(failure.detail) < 400

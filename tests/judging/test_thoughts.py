@@ -5,16 +5,12 @@ import json
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from geval.llm.parsing import Failure, Rating, Reason, parse_rating
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.reply_structure import choices_from_json, choices_to_json
 from geval.llm.scoring import Scored, score_by_logprobs
-from geval.llm.thoughts import without_thoughts
 from geval.llm.wire import read_chat_answer
-from geval.llm.written_steps import read_steps
 from geval.statistics.scales import Scale
 
 SCALE = Scale(1, 5)
@@ -150,12 +146,6 @@ def test_tokens_that_cannot_be_told_from_a_thoughts_are_none() -> None:
     assert failure.reason == Reason.NO_LOGPROBS
 
 
-def test_steps_are_written_without_the_thought() -> None:
-    choice = read({"content": "<think>Two steps will do.</think>1. Read the text.\n2. Rate it."})
-
-    assert read_steps(choice) == "1. Read the text.\n2. Rate it."
-
-
 def test_a_reply_is_stored_with_its_thought_apart() -> None:
     choice = read({"content": INLINE[0]})
 
@@ -168,18 +158,3 @@ def test_a_reply_that_was_stored_with_its_thought_is_read_without_it() -> None:
     (choice,) = choices_from_json(stored)
 
     assert (choice.text, choice.thought) == ("Coherence: 4", THOUGHT)
-
-
-@given(st.text(max_size=80))
-def test_a_reply_without_a_thought_stays_as_it_is(text: str) -> None:
-    for written in (text, f"4 < 5 [{text}] I think"):
-        if not any(mark in written for mark in ("<|", "[TH", "</", "◁")):
-            choice = ReplyChoice(written)
-            assert without_thoughts(choice) is choice
-
-
-@given(st.text(max_size=40), st.text(max_size=40), st.sampled_from(["<think>", "[THINK]", ""]))
-def test_taking_off_thoughts_twice_changes_nothing(before: str, after: str, tag: str) -> None:
-    once = without_thoughts(ReplyChoice(f"{tag}{before}</think>{after}"))
-
-    assert without_thoughts(once) == once

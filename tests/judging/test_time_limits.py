@@ -26,13 +26,6 @@ def test_the_default_of_a_judge_follows_the_server_and_a_minute_stays_a_minute()
     assert stated.seconds(reply_tokens=32) == 60
 
 
-def test_long_replies_may_take_longer() -> None:
-    limit = TimeLimit()
-
-    assert limit.seconds() == 60
-    assert limit.seconds(reply_tokens=600) == 60 + 0.2 * 600
-
-
 def test_fast_answers_leave_it_at_its_least() -> None:
     limit = TimeLimit()
 
@@ -69,16 +62,6 @@ def test_it_ends_at_fifteen_minutes_however_slow_the_server_is() -> None:
 
     limit.note_missed(MOST_SECONDS)
     assert limit.seconds(reply_tokens=32_000) == limit.most == 900
-
-
-def test_old_slow_answers_are_forgotten() -> None:
-    limit = TimeLimit()
-
-    limit.note_answered(50)
-    for _ in range(50):
-        limit.note_answered(1)
-
-    assert limit.seconds() == 60
 
 
 @pytest.mark.processes

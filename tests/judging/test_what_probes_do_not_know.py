@@ -4,12 +4,10 @@ answer."""
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
-from geval.evaluators.gptscore import GptScore
 from geval.llm.calls import RetryPolicy
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
@@ -95,15 +93,6 @@ def test_server_that_takes_everything() -> None:
     assert findings.echo
 
 
-def test_echo_is_asked_last() -> None:
-    server = Server(always("echo", ErrorKind.MODEL_NOT_FOUND))
-
-    findings = probe(server)
-
-    assert server.asked[-1] == "echo"
-    assert (findings.echo, findings.unknown) == (False, ())
-
-
 def test_rate_limits_are_waited_for() -> None:
     def twice(_ability: str, times: int) -> ErrorKind | None:
         return ErrorKind.RATE_LIMIT if times <= 2 else None
@@ -130,12 +119,6 @@ def test_ability_is_not_known_after_errors_that_may_pass(
     assert findings.unknown == (ability,)
     assert rows(findings)[row] == "not known"
     assert Findings.from_json(findings.as_json()) == findings
-
-
-def test_replies_are_asked_for_singly_where_their_number_is_unknown() -> None:
-    findings = probe(Server(always("most_choices", ErrorKind.SERVER)))
-
-    assert findings.fit.most_choices == 1
 
 
 @pytest.mark.parametrize(
@@ -171,48 +154,8 @@ def test_logprobs_stay_unknown_where_real_prompts_meet_errors_too() -> None:
     assert "Not read: logprobs" in findings.notes["mode"]
 
 
-def test_refused_logprobs_are_missing() -> None:
-    findings = probe(Server(always("logprobs", ErrorKind.BAD_REQUEST)))
-
-    assert (findings.logprobs, findings.best_mode, findings.unknown) == (0, "samples", ())
-    assert "returns no log-probabilities" in findings.notes["mode"]
-
-
 def test_rate_limit_without_end_on_real_prompts_is_not_stored_as_no_mode() -> None:
     findings = probe(Server(always("prompt, logprobs", ErrorKind.RATE_LIMIT)))
 
     assert "logprobs" not in findings.unusable
     assert findings.why_not("logprobs") == ""
-
-
-def test_wrong_key_ends_the_probe() -> None:
-    with pytest.raises(EndpointError):
-        probe(Server(always("schema", ErrorKind.AUTHENTICATION)))
-
-
-def test_three_real_prompts_are_asked() -> None:
-    server = Server(lambda _ability, _times: None)
-
-    findings = probe(server)
-
-    assert server.asked.count("prompt, logprobs") == 3
-    assert "3 of 3 real prompts" in findings.notes["mode"]
-
-
-@pytest.mark.parametrize(("unread", "mode"), [(1, "logprobs"), (2, "samples")])
-def test_mode_is_suggested_if_most_prompts_are_read(unread: int, mode: str) -> None:
-    class Unsure(Server):
-        async def chat(self, request: ChatRequest) -> Reply:
-            reply = await super().chat(request)
-            is_unread = any(f"text {name}" in request.prompt for name in "abc"[:unread])
-            if request.top_logprobs and is_unread:
-                return replace(reply, choices=(replace(reply.choices[0], tokens=None),))
-            return reply
-
-    assert probe(Unsure(lambda _ability, _times: None)).best_mode == mode
-
-
-def test_gptscore_asks_for_another_probe_of_an_unknown_echo() -> None:
-    findings = probe(Server(always("echo", ErrorKind.RATE_LIMIT)))
-
-    assert "Probe it again" in GptScore(GptScore.Settings()).why_not_with(findings)

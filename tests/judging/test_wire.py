@@ -94,11 +94,6 @@ def test_a_count_of_tokens_that_cannot_be_is_not_known(odd: Any) -> None:
     assert (reply.prompt_tokens, reply.completion_tokens) == (None, 3)
 
 
-@pytest.mark.parametrize("usage", [None, 7, [], "none"])
-def test_an_answer_without_usage_is_an_answer(usage: Any) -> None:
-    assert read_chat_answer(json.dumps(answer(usage=usage)).encode()).prompt_tokens is None
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [

@@ -38,12 +38,6 @@ def read(row: dict[str, Any]) -> float | None:
     return None if isinstance(rating, Failure) else rating.value
 
 
-def test_there_are_600_written_replies_of_many_kinds() -> None:
-    assert len({row["reply"] for row in rows("written")}) >= 600
-    assert len({row["kind"] for row in rows("written")}) >= 15
-    assert sum(row["want"] is None for row in rows("written")) >= 250
-
-
 def test_hardly_a_written_reply_is_misread() -> None:
     misread = [
         (row["reply"], value)
@@ -74,14 +68,3 @@ def test_reply_of_a_form_has_its_rating_or_a_named_reason(row: dict[str, Any]) -
         assert (rating.reason, bool(rating.detail)) == (row.get("reason"), True)
     else:
         assert rating.value == row["want"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["written", "misread_before"])
-def test_cutting_a_written_reply_never_changes_its_rating(name: str) -> None:
-    for row in rows(name):
-        # What is cut off may be the sentence that revises the rating.
-        whole = read(row) if row["kind"] != "revision" else None
-        for end in range(len(row["reply"])) if whole is not None else ():
-            cut = read(row | {"reply": row["reply"][:end], "ended": "length"})
-            assert cut in (None, whole), row["reply"][:end]
