@@ -59,14 +59,6 @@ def test_nobody_is_named_where_intervals_hold_0_or_are_missing() -> None:
     assert lead(few).startswith("There are too few ratings")
 
 
-def test_it_names_the_criterion_on_which_people_agree_least() -> None:
-    people: dict[str, Strict] = {"ada": (0.0, (-0.1, 0.1))}
-    criteria = [criterion(name, people, alpha) for name, alpha in (("a", 0.6), ("b", 0.3))]
-
-    assert lead(*criteria).endswith("People agree least on b: alpha 0.30 [0.20, 0.40].")
-    assert lead(criteria[0]).endswith("Agreement of people on a: alpha 0.60 [0.50, 0.70].")
-
-
 @pytest.mark.parametrize(
     ("documents", "expected"), [(1, None), (3, None), (9, None), (10, 0.86), (11, 0.86)]
 )

@@ -10,7 +10,6 @@ import pytest
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from evaluations.reports.report import build_report
-from geval.reports.cautions import cautions
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
@@ -96,29 +95,6 @@ def test_letters_stand_at_summary_level_only(project: Project, load: Load) -> No
     assert set(found["significance"]["letters"]) == {"fair", "fairer"}
 
 
-def test_a_difference_between_judges_has_an_interval(project: Project, load: Load) -> None:
-    judges = {"fair": FAIR, "fairer": np.clip(np.round(3 + QUALITY), 1, 5)}
-    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored(judges)})
-
-    (pair,) = json.loads(as_json(build_report(project)))["criteria"]["coherence"]["significance"][
-        "pairs"
-    ]
-
-    low, high = pair["ci_over_documents"]
-    assert low < pair["difference"] < high
-
-
-def test_two_annotators_are_too_few_for_the_annotator_test(project: Project, load: Load) -> None:
-    noise = RNG.integers(1, 6, FAIR.shape).astype(float)
-    people = rated(("ann", "bob"))
-    load(project, {"o.jsonl": OUTPUTS, "r.csv": people, "s.csv": scored({"random": noise})})
-
-    test = build_report(project).criteria[0].judges[0].alt_test
-
-    assert not test.passes
-    assert "3 annotators with 30 outputs each" in test.winning_rate.reason
-
-
 def test_the_annotator_tests_p_values_have_names_and_its_epsilon_is_chosen(
     project: Project, load: Load
 ) -> None:
@@ -134,21 +110,3 @@ def test_the_annotator_tests_p_values_have_names_and_its_epsilon_is_chosen(
     assert set(usual["p"]) == {"ann", "bob", "cas"}
     assert (usual["epsilon"], strict["epsilon"]) == (0.2, 0.1)
     assert all(strict["p"][name] > usual["p"][name] for name in usual["p"])
-
-
-def test_a_judge_that_always_says_the_same_passes_only_with_a_caution(
-    project: Project, load: Load
-) -> None:
-    each = OUTPUTS.count("doc_id")  # of each rater, in the same order
-    lazy = "\n".join(
-        line.rsplit(",", 1)[0] + (",5" if number % each % 12 else ",4")
-        for number, line in enumerate(rated().splitlines()[1:])
-    )
-    people = "doc_id,system_id,criterion,annotator,score\n" + lazy
-    constant = np.full(FAIR.shape, 5.0)
-    load(project, {"o.jsonl": OUTPUTS, "r.csv": people, "s.csv": scored({"constant": constant})})
-
-    (judge,) = build_report(project).criteria[0].judges
-
-    assert judge.alt_test.passes
-    assert "gives every output the same score" in " ".join(cautions(judge))

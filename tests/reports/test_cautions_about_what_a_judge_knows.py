@@ -57,12 +57,6 @@ def test_scores_that_are_ratings_are_questioned(
     assert whose is None or whose in text
 
 
-def test_few_equal_ratings_are_not_questioned() -> None:
-    text = cautions_of(table(lambda people, _quality: people[1], documents=9))
-
-    assert "copied" not in text
-
-
 @pytest.mark.parametrize(("systems", "is_said"), [(1, True), (3, False)])
 def test_one_output_for_each_document_shows_no_reading(systems: int, *, is_said: bool) -> None:
     rows = table(lambda _people, quality: np.clip(np.round(quality), 1, 5), systems=systems)

@@ -144,20 +144,6 @@ def test_a_project_with_comparisons_alone_has_a_report_in_every_format(
     )
 
 
-def test_a_file_of_several_authors_is_not_one_judges(project: Project, load: Load) -> None:
-    with pytest.raises(LoadError) as refused:
-        load(
-            project,
-            {"outputs.jsonl": outputs(), "human.json": json.dumps(HUMAN)},
-            verdicts_by="gpt-4o",
-        )
-
-    message = refused.value.errors[0].message
-    assert "by expert_0 and by expert_1" in message
-    assert "cannot all be verdicts" in message
-    assert refused.value.total == 2
-
-
 @pytest.mark.parametrize(
     "row",
     [

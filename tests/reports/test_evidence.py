@@ -86,14 +86,6 @@ def test_the_error_is_shared_among_judges(compared: int) -> None:
     assert evidence(compared=compared).error == pytest.approx(0.05 / max(1, compared))
 
 
-def test_judges_are_not_compared_unless_that_is_said() -> None:
-    found = evidence()
-
-    assert (found.compared, found.error, found.untested, found.on_scale) == (1, 0.05, "", True)
-    assert found.behind_low == found.behind.low(0.95)
-    assert evidence(compared=4).behind_low == found.behind.low(1 - 0.05 / 4)
-
-
 @pytest.mark.parametrize(
     ("ahead", "may"),
     [(Interval(0.01, 0.3), False), (Interval(0.0, 0.3), True), (Interval(-0.1, 0.3), True),
@@ -243,34 +235,3 @@ def test_what_is_missing_for_a_verdict_is_said(changes: dict[str, Any], reason: 
     assert found.missing == reason
     assert found.too_few == (reason if reason.startswith("a verdict takes") else "")
     assert (verdict_of(found) == Verdict.TOO_EARLY) is bool(reason)
-
-
-def test_raters_without_a_known_agreement_are_not_refused_for_it() -> None:
-    assert evidence(alpha=NOTHING).is_measurable
-    assert not evidence(alpha=Estimate(0.1)).is_measurable
-
-
-@pytest.mark.parametrize(
-    ("share", "verdict"), [(None, "keep"), (0.4, "keep"), (0.6, "spot"), (1.2, "spot")]
-)
-def test_one_check_is_worth_something_to_a_judge_of_half_a_rater(
-    share: float | None, verdict: str
-) -> None:
-    in_place = NOTHING if share is None else Estimate(0.65 * share)
-
-    assert verdict_of(evidence(passes=False, in_place=in_place)) == verdict
-    # Scores like a rater, and does not rank like one.
-    far = BehindARater(-0.5, 0.01, 99)
-    assert verdict_of(evidence(behind=far, in_place=in_place)) == verdict
-
-
-def test_the_labels_are_what_pages_say() -> None:
-    assert [verdict.label for verdict in Verdict] == [
-        "Stands in for a rater",
-        "Agrees as required",
-        "Use with spot checks",
-        "Keep people rating",
-        "Keep the expert labelling",
-        "Raters do not agree enough",
-        "Too early to say",
-    ]

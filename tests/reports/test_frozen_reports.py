@@ -70,13 +70,3 @@ def test_a_changed_content_is_seen(client: Client, snapshot: ReportSnapshot) -> 
     ReportSnapshot.objects.update(content=snapshot.content.replace("fair", "unfair"))
 
     assert "does not match" in client.get(snapshot.get_absolute_url()).content.decode()
-
-
-def test_one_that_an_older_version_froze_has_its_numbers(
-    client: Client,
-    measured: Project,  # noqa: F811
-) -> None:
-    old = measured.snapshots.create(sha256="1" * 64, content="{}")
-
-    assert "kept only the JSON" in client.get(old.get_absolute_url()).content.decode()
-    assert client.get(f"{FROZEN}{old.pk}/page/").status_code == 404

@@ -4,25 +4,20 @@ said wherever the numbers are."""
 import json
 from collections.abc import Callable
 from importlib import import_module
-from io import StringIO
 
 import numpy as np
 import pytest
 from django.apps import apps
-from django.core.management import call_command
 from django.test import Client
 
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
-from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
-from geval.reports.downloads.tables import as_markdown, as_text
-from geval.reports.options import HUMAN_SCORES, ReportOptions
+from geval.reports.options import ReportOptions
 from geval.reports.report import Report
-from geval.reports.words import human_score_note, reading
-from geval.statistics.consensus import NO_RATINGS, HumanScore
-from geval.statistics.latent_classes import FEW_RATERS
+from geval.reports.words import human_score_note
+from geval.statistics.consensus import HumanScore
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
@@ -75,42 +70,6 @@ def test_adjusting_for_severity_helps_where_people_rated_different_outputs(rated
     assert rho(report(rated, "severity-adjusted")) > rho(report(rated, "mean")) + 0.05
 
 
-@pytest.mark.parametrize(
-    "kind", [one for one in HUMAN_SCORES if one not in ("mean", "adjudicated")]
-)
-def test_each_is_named_in_every_format(rated: Project, kind: HumanScore) -> None:
-    found = report(rated, kind)
-    words = found.options.human_score_in_words
-
-    # Of two ratings, the median is the mean.
-    assert (rho(found) == rho(report(rated, "mean"))) == (kind == "median")
-    for text in (as_markdown(found), as_text(found), as_latex(found), human_score_note(found)):
-        assert words in text.replace("\\", "")
-    assert json.loads(as_json(found))["human_score"]["kind"] == kind
-    assert json.loads(as_json(found))["view"]["query"] == f"human_score={kind}"
-
-
-def test_where_there_is_none_the_report_says_why_and_uses_nothing_else(rated: Project) -> None:
-    found = report(rated, "median")
-    coherence, fluency = found.criteria
-
-    assert coherence.no_human_score == ""
-    assert (fluency.no_human_score, fluency.rated_outputs) == (NO_RATINGS, 0)
-    assert fluency.judges[0].correlations.pairs == 0
-    assert NO_RATINGS in reading(fluency)
-    assert f"fluency has no such score: {NO_RATINGS}." in human_score_note(found)
-    assert json.loads(as_json(found))["human_score"]["criteria"]["fluency"]["reason"] == NO_RATINGS
-
-
-def test_two_annotators_have_no_class_to_tell(rated: Project) -> None:
-    two = rated.annotators.filter(name__in=("ada", "cleo")).values_list("pk", flat=True)
-    options = ReportOptions(human_score="dawid-skene", annotators=tuple(two))
-
-    found = build_report(rated, options=options)
-
-    assert found.criteria[0].no_human_score == FEW_RATERS
-
-
 def test_outputs_without_the_score_are_counted(rated: Project, load: Load) -> None:
     load(rated, {"r.csv": "doc_id,system_id,criterion,annotator,score\n"
                           "d0,s0,coherence,eva,3\nd1,s0,coherence,eva,4\n"})  # fmt: skip
@@ -158,11 +117,3 @@ def test_mace_is_refused_and_kept_views_are_by_dawid_and_skene(
     assert rated.share_links.get().query == "level=system&human_score=dawid-skene"
     assert rated.snapshots.get().query == "human_score=dawid-skene"
     assert not rated.kept_reports.exists()
-
-
-def test_the_command_takes_it(rated: Project) -> None:
-    out = StringIO()
-
-    call_command("report", "small", "--human-score", "severity-adjusted", stdout=out)
-
-    assert "human ratings adjusted for annotators' severity" in out.getvalue()

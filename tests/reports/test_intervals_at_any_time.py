@@ -12,7 +12,6 @@ from evaluations.models import EvaluationRun, Judge, Project, RunState
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 pytestmark = pytest.mark.django_db
-REPORT = "/p/small/report/"
 
 
 @pytest.fixture
@@ -42,17 +41,3 @@ def test_the_run_shows_both_intervals_and_says_how_they_differ(
     assert (high - low) / 2 > half
     assert "look as often as you like" in page
     assert 'id="what-is-anytime"' in page
-
-
-def test_the_report_says_what_a_run_in_progress_has_reached(
-    as_role: Callable[[str], Client], going_on: EvaluationRun
-) -> None:
-    client = as_role("owner")
-    during, of_a_part = words_of(client, REPORT), words_of(client, REPORT + "?documents=d1")
-    EvaluationRun.objects.update(state=RunState.DONE)
-    after = words_of(client, REPORT)
-
-    assert re.search(r"Agreement so far: coherence \d\.\d\d \[−?\d\.\d\d, \d\.\d\d\]\.", during)
-    assert "progress are valid at any time" in during
-    assert "Agreement so far" not in of_a_part
-    assert "progress are valid at any time" not in after

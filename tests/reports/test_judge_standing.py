@@ -1,10 +1,6 @@
 """A judge's page says how it agrees with people, and which judge does better."""
 
-import re
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
 
 from evaluations.models import Project
 from evaluations.reports.serving.view import report_view
@@ -14,11 +10,6 @@ from geval.reports.options import ReportOptions
 from tests.reports.test_report_at_a_glance import measured  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def client(as_role: Callable[[str], Client], project: Project) -> Client:
-    return as_role("viewer")
 
 
 def test_it_says_what_the_report_says(measured: Project) -> None:  # noqa: F811
@@ -37,35 +28,3 @@ def test_it_says_what_the_report_says(measured: Project) -> None:  # noqa: F811
     assert of_noise.better.pk == fair.pk
     assert of_fair.outputs == criterion.judges[0].correlations.pairs
     assert of_fair.value > of_noise.value
-
-
-@pytest.mark.parametrize("is_at_hand", [True, False])
-def test_the_page_has_it_or_fetches_it(
-    client: Client,
-    measured: Project,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-    is_at_hand: bool,
-) -> None:
-    monkeypatch.setattr(
-        "evaluations.reports.serving.parts.takes_a_moment", lambda _project: is_at_hand
-    )
-    noise = measured.judges.get(name="noise")
-    address = f"{noise.get_absolute_url()}standing/"
-
-    page = client.get(noise.get_absolute_url()).content.decode()
-    part = client.get(address, headers={"HX-Request": "true"}).content.decode()
-
-    assert (address in page) is not is_at_hand
-    part = page if is_at_hand else part
-    assert "Coherence: keep people rating." in part
-    assert "Keep people rating" in part
-    words = " ".join(re.sub(r"<.*?>", "", part).split())
-    assert re.search(r"\bfair\W+(which )?comes first", words)
-
-
-def test_a_judge_without_common_outputs_has_none(
-    client: Client, project: Project, make_judge: Callable[..., object]
-) -> None:
-    judge = make_judge(project, name="New")
-
-    assert "Nothing yet" in client.get(f"{judge.get_absolute_url()}standing/").content.decode()  # type: ignore[attr-defined]

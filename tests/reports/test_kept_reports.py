@@ -1,6 +1,5 @@
 """Reports of large projects: computed by a worker, kept for web processes, shown with their age."""
 
-import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,7 +19,6 @@ from evaluations.models import (
     KeptReport,
     KeptState,
     Project,
-    ReportSnapshot,
     WorkerHeartbeat,
 )
 from evaluations.models.changes import note_change
@@ -29,7 +27,6 @@ from evaluations.reports.serving import live, parts, worker
 from evaluations.reports.serving.live import is_large, numbers_in
 from evaluations.reports.serving.view import MOST_WAITING, RETRY_AFTER, report_view
 from evaluations.reports.serving.worker import MOST_KEPT, neglected_reports, work_on_report
-from geval.client import site
 from geval.reports.downloads.formats import FORMATS
 from geval.reports.options import ReportOptions
 from geval.statistics import cache
@@ -107,11 +104,6 @@ def test_the_size_of_a_project_is_counted_up_to_the_limit(
         assert is_large(judged_project) is expected
 
 
-def test_a_small_project_needs_no_worker(client: Client) -> None:
-    assert "For the paper" in text_of(client)
-    assert not KeptReport.objects.exists()
-
-
 def test_no_page_of_a_large_project_is_computed_in_the_web_process(
     client: Client, large: Project
 ) -> None:
@@ -176,43 +168,6 @@ def without_marks(content: bytes) -> str:
     return re.sub(r'("X-CSRFToken": |name="csrfmiddlewaretoken" value=)"\w+"', "", found)
 
 
-def test_the_page_says_that_a_worker_is_needed_and_what_to_start(
-    client: Client, large: Project
-) -> None:
-    without = text_of(client)
-    WorkerHeartbeat.objects.create(name="w", seen_at=timezone.now())
-    with_one = text_of(client)
-
-    assert WAITS in without
-    assert "No worker is running" in without
-    assert "manage.py serve" in without
-    assert WAITS in with_one
-    assert "No worker is running" not in with_one
-
-
-def test_the_page_shows_how_far_the_numbers_are_until_they_are_there(
-    client: Client, large: Project
-) -> None:
-    text_of(client)
-    KeptReport.objects.update(
-        state=KeptState.COMPUTING,
-        share=0.4,
-        step="coherence: Judge Judy",
-        attempts=1,
-        taken_until=timezone.now() + timedelta(minutes=1),
-    )
-    piece = client.get(ADDRESS + "live/?part=kept&first=1")
-    KeptReport.objects.update(taken_until=timezone.now())
-    compute()
-    done = client.get(ADDRESS + "live/?part=kept&first=1")
-
-    assert "<strong>40 %</strong> coherence: Judge Judy" in " ".join(piece.content.decode().split())
-    assert 'value="0.4"' in piece.content.decode()
-    assert "HX-Refresh" not in piece
-    assert done["HX-Refresh"] == "true"
-    assert "For the paper" in text_of(client)
-
-
 def test_many_who_look_share_one_computation(client: Client, large: Project) -> None:
     for address in pages(large) * 2:
         client.get(address)
@@ -251,27 +206,6 @@ def test_after_a_change_the_last_numbers_are_shown_with_their_age(
     assert new.status_code == 200
     assert client.get(f"{ADDRESS}export/json/").content != before
     assert "up to date" in text_of(client)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("field", ["criterion", "system", "judge"])
-def test_new_names_are_a_reason_to_compute_again(
-    client: Client, large: Project, field: str
-) -> None:
-    text_of(client)
-    compute()
-    records = {
-        "criterion": large.criteria.all(),
-        "system": large.systems.all(),
-        "judge": large.judges.all(),
-    }[field]
-    record: Any = records.first()
-    record.name = "another name"
-    record.save()
-
-    assert "a worker computes new numbers" in text_of(client)
-    compute()
-    assert "another name" in client.get(f"{ADDRESS}export/json/").content.decode()
 
 
 def test_what_changes_while_it_is_computed_is_computed_afterwards(
@@ -425,19 +359,6 @@ def test_a_failure_hides_no_earlier_numbers_and_is_tried_again_after_a_while(
     assert "up to date" in text_of(client)
 
 
-@pytest.mark.slow
-def test_a_change_is_a_reason_to_try_again(
-    client: Client, large: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text_of(client)
-    with monkeypatch.context() as patched:
-        fail(patched)
-        compute()
-    change_ratings(large)
-
-    assert WAITS in text_of(client)
-
-
 def test_programs_are_asked_to_wait_and_learn_how_old_numbers_are(
     client: Client, large: Project
 ) -> None:
@@ -470,48 +391,6 @@ def test_only_the_newest_views_wait(client: Client, large: Project) -> None:
     assert waiting == {f"documents=d{number}" for number in range(2, MOST_WAITING + 2)}
 
 
-def test_what_another_version_wanted_long_ago_is_forgotten(client: Client, large: Project) -> None:
-    text_of(client)
-    KeptReport.objects.update(code="another version")
-
-    assert neglected_reports() == []
-    assert KeptReport.objects.exists()
-
-    KeptReport.objects.update(wanted_at=timezone.now() - worker.OTHER_VERSION)
-    assert neglected_reports() == []
-    assert not KeptReport.objects.exists()
-
-
-def test_a_shared_report_waits_for_its_worker_as_well(client: Client, large: Project) -> None:
-    said = client.post(f"{ADDRESS}share/", {"query": "level=system", "days": ""}, follow=True)
-    found = re.search(r"/shared/[^/]+/", said.content.decode())
-    assert found
-    visitor = Client()
-
-    waiting = visitor.get(found[0])
-    piece = visitor.get(f"{found[0]}live/?part=kept&first=1")
-    compute()
-    done = visitor.get(f"{found[0]}live/?part=kept&first=1")
-
-    assert WAITS in waiting.content.decode()
-    assert f'hx-get="{found[0]}live/?part=kept&amp;first=1' in waiting.content.decode()
-    assert "HX-Refresh" not in piece
-    assert done["HX-Refresh"] == "true"
-    assert "For the paper" in visitor.get(found[0]).content.decode()
-
-
-def test_the_python_client_waits_for_the_first_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "REPORT_SECONDS", 0)
-    answers = [{"state": "waiting"}, {"state": "computing"}, {"criteria": {}, "stale": True}]
-
-    client = site.Client("http://site.example", "token")
-    monkeypatch.setattr(site.Client, "_read", lambda *_args: answers.pop(0))
-    project = client.project("small")
-
-    assert project.report(level="system") == {"criteria": {}, "stale": True}
-    assert answers == []
-
-
 def test_old_numbers_are_removed(client: Client, large: Project) -> None:
     text_of(client, ADDRESS + "?level=system")
     for _ in range(MOST_KEPT + 2):
@@ -535,40 +414,6 @@ def test_numbers_of_another_version_of_the_software_are_not_read(
     KeptPart.objects.update(content=b"nothing that could be read")
 
     assert WAITS in text_of(client)
-
-
-def test_a_view_whose_filter_names_nothing_any_more_is_not_computed(
-    client: Client, large: Project, run: EvaluationRun
-) -> None:
-    judge = Judge.objects.get()
-    text_of(client, f"{ADDRESS}?judges={judge.pk}")
-    kept = KeptReport.objects.get()
-    KeptReport.objects.update(view="judges=999999")
-
-    work_on_report(kept.pk)
-
-    assert not KeptReport.objects.exists()
-
-
-def test_a_report_can_be_frozen_once_it_has_numbers(client: Client, large: Project) -> None:
-    early = client.post(f"{ADDRESS}snapshots/new/", {"query": "", "note": ""}, follow=True)
-    compute()
-    client.post(f"{ADDRESS}snapshots/new/", {"query": "", "note": ""})
-
-    assert "Freeze it once it shows numbers." in early.content.decode()
-    frozen = ReportSnapshot.objects.get()
-    assert frozen.content == client.get(f"{ADDRESS}export/json/").content.decode()
-    assert json.loads(frozen.content)["project"] == "small"
-
-
-def test_what_is_no_page_says_in_words_how_far_its_numbers_are(
-    client: Client, large: Project
-) -> None:
-    download = client.get(f"{ADDRESS}export/csv/")
-
-    assert (download.status_code, download.headers["Retry-After"]) == (202, "5")
-    assert download.headers["Content-Type"] == "text/plain; charset=utf-8"
-    assert "it waits for its turn" in download.content.decode()
 
 
 @pytest.mark.processes

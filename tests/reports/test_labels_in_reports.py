@@ -15,10 +15,8 @@ from django.test import Client
 import geval
 from annotations.models import Rating
 from assurance.certifying.certificates import certify, read_requirements, what_changed
-from assurance.web.forms import usual_requirements
 from evaluations.corpus.store import load_files
-from evaluations.models import CandidateOutput, Criterion, Project
-from evaluations.models.improving import shown_means
+from evaluations.models import Criterion, Project
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
@@ -26,11 +24,8 @@ from evaluations.reports.serving.parts import REPORT, ReportView
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.llm.scoring import Scored
-from geval.reports.downloads.formats import BY_WORD
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
-from geval.reports.requirements import RequirementError
-from geval.reports.stored import restored, stored
 from geval.statistics.scales import Scale, problems_of_scale
 from tests.measuring.test_labels_without_an_order import intents
 
@@ -109,63 +104,6 @@ def test_statistics_of_numbers_do_not_see_labels(labelled: Project) -> None:
     assert np.isnan(view.everything.humans[criterion.pk].mean).all()
 
 
-def test_labels_have_no_mean_on_pages(labelled: Project, as_role: Callable[[str], Client]) -> None:
-    outputs = CandidateOutput.objects.of_project(labelled)
-    criterion = labelled.criteria.get(name="intent")
-
-    means = shown_means(outputs, labelled.pk)
-
-    assert len(means) == 300
-    assert criterion.pk not in {of for _output, of in means}
-
-
-def test_groups_of_labels_are_those_of_the_library(
-    labelled: Project, as_role: Callable[[str], Client], tmp_path: Path
-) -> None:
-    client = as_role("viewer")
-
-    got = client.get(f"/api/v1/projects/{labelled.slug}/report/groups?field=language").json()
-
-    files = [file.path for file in written(tmp_path, intents(right=(0.9, 0.8, 1)))]
-    names = {"intent": ["billing", "shipping", "refund"]}
-    measured = geval.measure(files, labels=names, by="language")
-    (expected,) = [
-        of for of in json.loads(measured.to_whole_json())["by_field"] if of["criterion"] == "intent"
-    ]
-    assert [of for of in got if of["criterion"] == "intent"] == [expected]
-    page = client.get(f"/p/{labelled.slug}/report/groups/?field=language").content.decode()
-    for value in expected["values"]:
-        assert f"{value['figures']['kappa']['value']:.2f}" in page
-
-
-def test_results_of_labels_are_stored_for_other_processes(labelled: Project) -> None:
-    numbers = ReportView(labelled, REPORT, ReportOptions()).numbers()
-
-    again = restored(stored(numbers), type(numbers))
-
-    assert again.report.labels == numbers.report.labels
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["report/", "report/numbers/", "report/groups/?field=system", "report/disagreements/",
-     "report/compare/", "report/annotators/", "", "criteria/", "judges/"],
-)  # fmt: skip
-def test_pages_open_and_only_the_report_shows_labels(
-    labelled: Project, as_role: Callable[[str], Client], address: str
-) -> None:
-    response = as_role("owner").get(f"/p/{labelled.slug}/{address}")
-
-    assert response.status_code in (200, 202)
-    if address == "report/":
-        page = response.content.decode()
-        assert "Agrees as required" in page
-        assert "0.85" in page
-    if address in ("report/", ""):
-        assert "shipping found" in response.content.decode()
-        assert "Intent: gpt agrees with your expert as required." in response.content.decode()
-
-
 def test_the_report_in_the_api_has_labels(
     labelled: Project, as_role: Callable[[str], Client]
 ) -> None:
@@ -179,33 +117,6 @@ def test_the_report_in_the_api_has_labels(
         "intent": False,
         "tone": True,
     }
-
-
-def test_words_that_a_criterion_of_labels_does_not_have_are_errors(
-    labelled: Project, tmp_path: Path
-) -> None:
-    path = tmp_path / "more.jsonl"
-    row = {"doc_id": "billing 1", "system_id": "bot", "criterion": "intent", "annotator": "bob"}
-    path.write_text(json.dumps(row | {"score": "refnd"}) + "\n")
-
-    with pytest.raises(LoadError) as refused:
-        load_files(labelled, [InputFile(path, path.name)])
-
-    assert "refnd" in str(refused.value.errors[0])
-
-
-def test_a_label_may_be_a_word_for_no_rating(labelled: Project, tmp_path: Path) -> None:
-    labelled.criteria.create(
-        name="defect", scale_min=0, scale_max=1, scale_labels={"0": "none", "1": "tone"},
-        is_ordered=False,
-    )  # fmt: skip
-    path = tmp_path / "more.jsonl"
-    row = {"doc_id": "billing 1", "system_id": "bot", "criterion": "defect", "annotator": "bob"}
-    path.write_text(json.dumps(row | {"score": "None"}) + "\n")
-
-    load_files(labelled, [InputFile(path, path.name)])
-
-    assert Rating.objects.get(criterion__name="defect").score == 0
 
 
 @pytest.mark.parametrize(
@@ -281,18 +192,6 @@ def test_disagreements_about_labels_are_the_cells_of_the_table(
     assert own[0].people != own[0].score
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex", "mlflow"])
-def test_files_of_a_report_have_its_labels(labelled: Project, form: str) -> None:
-    report = build_report(labelled)
-    figures = report.labels[0].judges[0].figures
-
-    file = BY_WORD[form].write(report)
-
-    assert "gpt" in file
-    in_full = form in ("csv", "mlflow")
-    assert (str(figures.kappa.estimate.value) if in_full else "0.85 [0.79, 0.89]") in file
-
-
 @pytest.mark.parametrize(
     ("requirement", "outcome"),
     [
@@ -312,28 +211,3 @@ def test_certificates_of_labels(labelled: Project, requirement: str, outcome: st
     assert what_changed(made) == []
     Rating.objects.filter(criterion=criterion).first().delete()
     assert what_changed(made)
-
-
-def test_a_certificate_begins_with_what_its_criterion_can_meet(labelled: Project) -> None:
-    criteria = list(labelled.criteria.all())
-
-    assert [usual_requirements(each) for each in criteria] == ["kappa.low>=0.6"] * 2
-    passing = Criterion(project=labelled, scale_min=0, scale_max=1)
-    assert usual_requirements(passing) == "sensitivity.low>=0.8\nspecificity.low>=0.8"
-
-
-def test_a_label_that_a_criterion_does_not_have_is_refused(
-    labelled: Project, as_role: Callable[[str], Client]
-) -> None:
-    judge, criterion = labelled.judges.get(), labelled.criteria.get(name="intent")
-    required = "label:parcel.recall.low>=0.6"
-
-    with pytest.raises(RequirementError, match=r"no label 'parcel' .*billing, shipping, refund"):
-        certify(judge, criterion, read_requirements([required]))
-    page = as_role("owner").post(
-        f"/p/{labelled.slug}/judges/{judge.pk}/certify/",
-        {"criterion": criterion.pk, "requirements": required, "epsilon": "0.2"},
-    )
-    assert page.status_code == 422
-    assert b"no label" in page.content
-    assert not labelled.certificates.exists()

@@ -6,14 +6,13 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from evaluations.reports.report import selected_data
 from geval.reports.marks import Marks, marks_against
 from geval.reports.options import ReportOptions
-from geval.statistics.significance import paired_bootstrap_p
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
@@ -71,15 +70,6 @@ def marks_of(project: Project, baseline: str, **view: str) -> Marks:
     return marks_against(by_name[baseline], judges, criteria, data, options)
 
 
-def test_p_is_the_share_of_resamples_without_an_advantage() -> None:
-    first = np.array([0.5, 0.4, 0.3, 0.2, np.nan, 0.6])
-    second = np.array([0.1, 0.4, 0.4, 0.1, 0.1, 0.1])
-
-    # Of five with both values, two are no gain; the observed one counts: (1 + 2) / (1 + 5).
-    assert paired_bootstrap_p(first, second) == pytest.approx(0.5)
-    assert paired_bootstrap_p(second * np.nan, first) is None
-
-
 def test_a_better_judge_is_marked_and_an_equal_one_and_the_baseline_are_not(
     project: Project, load: Load
 ) -> None:
@@ -106,40 +96,3 @@ def test_marks_are_of_the_level_that_the_table_shows(
     assert marks.by_cell["coherence", "same", "pearson"] == ""
     if level != "system":  # five systems are ordered alike by all
         assert marks.by_cell["coherence", "good", "pearson"] == "‡"
-
-
-def test_a_worse_judge_has_no_mark(project: Project, load: Load) -> None:
-    load_judges(project, load)
-
-    assert set(marks_of(project, "good").by_cell.values()) == {""}
-
-
-def test_the_baseline_need_not_be_in_the_table(project: Project, load: Load) -> None:
-    load_judges(project, load)
-
-    text = latex(project, "--marks", "plain", "--judge", "good")
-
-    assert "plain &" not in text
-    assert r"\ddagger" in row(text, "good")
-
-
-def test_too_few_documents_give_no_marks_and_the_caption_says_so(
-    project: Project, load: Load
-) -> None:
-    load_judges(project, load, documents=20)
-
-    text = latex(project, "--marks", "plain")
-
-    assert "dagger" not in row(text, "good")
-    assert "Without marks: coherence: the bootstrap needs" in text
-    assert "needs 50 documents" in text
-
-
-@pytest.mark.parametrize(
-    "arguments", [("--format", "text"), ("--format", "latex", "--over", "both")]
-)
-def test_marks_that_would_not_be_shown_are_refused(
-    project: Project, arguments: tuple[str, ...]
-) -> None:
-    with pytest.raises(CommandError, match="--marks is for --format latex"):
-        call_command("report", project.slug, *arguments, "--marks", "x")

@@ -14,23 +14,20 @@ from django.test import Client
 import geval
 from annotations.models import Rating
 from evaluations.corpus.store import load_files
-from evaluations.models import CandidateOutput, Criterion, Document, Judge, Project, Score
+from evaluations.models import CandidateOutput, Criterion, Project, Score
 from evaluations.models.improving import shown_means
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.data import load_data
 from evaluations.reports.ratings.downloads import DOWNLOADS
-from evaluations.reports.ratings.exported import dataset_of
 from evaluations.reports.ratings.exports import as_csv
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
-from evaluations.reports.serving.parts import REPORT, ReportView
 from evaluations.web.forms.criteria import CriterionForm
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
-from geval.reports.stored import restored, stored
 
 pytestmark = pytest.mark.django_db
 OUTPUTS = 40
@@ -158,47 +155,6 @@ def test_agreement_on_it_stands_beside(answered: Project, polite: Criterion) -> 
     assert "by_any" not in as_json(build_report(answered, options=one))
 
 
-def test_it_is_stored_for_other_processes(answered: Project) -> None:
-    numbers = ReportView(answered, REPORT, ReportOptions()).numbers()
-
-    again = restored(stored(numbers), type(numbers))
-
-    assert again.report.not_applicable_notes == numbers.report.not_applicable_notes
-    assert len(again.report.not_applicable_notes) == 2
-
-
-@pytest.mark.parametrize(
-    ("address", "shows"),
-    [
-        ("report/", "both on 6 of 9"),
-        ("report/numbers/", "both on 6 of 9"),
-        ("report/disagreements/", ""),
-        ("report/compare/", ""),
-        ("report/annotators/", ""),
-        ("data/", ""),
-        ("data/{}/", "n/a"),
-        ("judges/", ""),
-        ("judges/{}/", ""),
-        ("runs/{}/items/", ""),
-        ("", ""),
-    ],
-)
-def test_pages_open(
-    answered: Project, as_role: Callable[[str], Client], address: str, shows: str
-) -> None:
-    ids = {
-        "data": Document.objects.get(doc_id="d3").pk,
-        "judges": Judge.objects.get().pk,
-        "runs": answered.runs.get().pk,
-    }
-    where = address.format(ids.get(address.partition("/")[0], ""))
-
-    response = as_role("owner").get(f"/p/{answered.slug}/{where}", follow=True)
-
-    assert response.status_code in (200, 202)
-    assert shows in response.content.decode()
-
-
 def test_what_the_site_writes_it_reads(
     answered: Project, polite: Criterion, tmp_path: Path, as_role: Callable[[str], Client]
 ) -> None:
@@ -238,13 +194,6 @@ def test_tools_take_it_and_give_it_back(answered: Project, tmp_path: Path, name:
     load_files(answered, [InputFile(path, path.name)])
 
     assert stored_answers() == before
-
-
-def test_a_dataset_marks_it(answered: Project) -> None:
-    rows = [*dataset_of(answered, pseudonyms=False).tables["ratings"]()]
-
-    assert sum(row["not_applicable"] for row in rows) == 11
-    assert all((row["score"] is None) == row["not_applicable"] for row in rows)
 
 
 def test_a_site_and_the_library_say_the_same(answered: Project, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from unittest import mock
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -42,9 +41,3 @@ def test_nothing_is_an_array_without_rows() -> None:
 def test_a_null_is_refused_instead_of_read_as_a_number() -> None:
     with pytest.raises(ValueError, match="NULL"):
         fetch_numbers(["n"], "FROM (VALUES (1), (NULL)) v (n)")
-
-
-def test_more_rows_than_a_pack_holds_are_all_there() -> None:
-    found = fetch_numbers(["n"], f"FROM generate_series(1, {3 * query_arrays.PACKED_ROWS + 7}) n")
-
-    assert np.array_equal(np.sort(found[:, 0]), np.arange(1, 3 * query_arrays.PACKED_ROWS + 8))

@@ -4,7 +4,7 @@ import pytest
 
 from geval.statistics.resampling import Interval
 from geval.statistics.types import Estimate
-from geval.texts.numbers import in_brackets, shown, signed, with_decimals
+from geval.texts.numbers import in_brackets, shown, signed
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,3 @@ def test_an_interval_near_0_has_no_minus() -> None:
 
 def test_a_difference_has_its_sign_unless_it_is_0() -> None:
     assert [signed(value) for value in (0.5, -0.5, -0.001)] == ["+0.50", "−0.50", "0.00"]
-
-
-def test_numbers_on_pages_have_true_minuses() -> None:
-    assert [with_decimals(-0.256), with_decimals(-0.001), with_decimals(-1.5, 1)] == [
-        "−0.26",
-        "0.00",
-        "−1.5",
-    ]

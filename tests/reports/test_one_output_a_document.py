@@ -6,8 +6,6 @@ import random
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
@@ -59,68 +57,3 @@ def test_the_dataset_level_has_a_verdict_and_offers_nothing_more(single: Project
     assert report.criteria[0].verdict == Verdict.SPOT_CHECKS
     assert report.criteria[0].level_to_try is None
     assert "Verdict: use with spot checks." in as_text(report)
-
-
-def test_the_dataset_level_is_what_the_report_has_by_itself(single: Project) -> None:
-    report = build_report(single)
-
-    assert (report.options.level, report.options.query) == ("dataset", "")
-    assert report.criteria[0].verdict == Verdict.SPOT_CHECKS
-
-
-@pytest.mark.parametrize("page", ["report/", "", "judges/{judge}/standing/"])
-def test_pages_have_the_verdict_of_the_dataset_level(
-    single: Project, owner: User, client: Client, page: str
-) -> None:
-    client.force_login(owner)
-
-    address = f"/p/small/{page.format(judge=single.judges.get().pk)}"
-    content = client.get(address).content.decode()
-
-    assert "Use with spot checks" in content
-    assert "Each document has one output" not in content
-
-
-def test_the_summary_level_can_be_asked_for_and_says_which_one_to_try(
-    single: Project, owner: User, client: Client
-) -> None:
-    client.force_login(owner)
-
-    content = client.get("/p/small/report/?level=summary").content.decode()
-
-    assert "Each document has one output" in content
-    assert 'href="/p/small/report/?"' in content
-
-
-def test_two_raters_who_do_not_agree_are_no_measure_though_a_judge_comes_first(
-    small_project: Project, load: Callable[..., LoadResult]
-) -> None:
-    rng = random.Random(3)
-    outputs = ["doc_id,system_id,source,output"]
-    ratings = ["doc_id,system_id,criterion,annotator,score"]
-    scores = ["doc_id,system_id,criterion,judge,score"]
-    for document in range(12):
-        for system in range(4):
-            key = f"e{document},s{system}"
-            outputs.append(f"{key},Text {document}.,Output {system}.")
-            for rater in ("ann", "bob"):
-                ratings.append(f"{key},coherence,{rater},{rng.randint(1, 4)}")
-            scores.append(f"{key},coherence,metric,{rng.randint(1, 4)}")
-    tables = {"outputs.csv": outputs, "ratings.csv": ratings, "scores.csv": scores}
-    load(small_project, {name: "\n".join(lines) for name, lines in tables.items()})
-
-    text = as_text(build_report(small_project))
-
-    assert "raters do not agree enough." in text
-    assert "The experts do not agree enough" in text
-
-
-def test_a_criterion_that_no_judge_scored_says_so(
-    small_project: Project, load: Callable[..., LoadResult]
-) -> None:
-    load(
-        small_project,
-        {"s.csv": "doc_id,system_id,criterion,judge,score\nd1,good,coherence,metric,4\n"},
-    )
-
-    assert "to say. No judge has scores" in as_text(build_report(small_project))

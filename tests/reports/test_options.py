@@ -27,11 +27,6 @@ def test_an_address_gives_the_view_it_was_made_from(options: ReportOptions) -> N
     assert read_options(QueryDict(options.query), known=KNOWN) == (options, [])
 
 
-def test_defaults_leave_the_address_empty() -> None:
-    assert ReportOptions().query == ""
-    assert ReportOptions(level="system", judges=(6,)).query == "level=system&judges=6"
-
-
 @given(st.text(max_size=80))
 def test_nonsense_falls_back_to_the_default(text: str) -> None:
     options, errors = read_options(
@@ -54,14 +49,6 @@ def test_what_cannot_be_is_said_in_words() -> None:
         "There is no annotator 'x' here.",
         "There is no judge '99' here.",
     ]
-
-
-def test_plain_values_are_read_as_those_of_an_address() -> None:
-    plain = {"level": "system", "round": None, "documents": "", "judges": [6], "criteria": ["7"]}
-
-    options, errors = read_options(plain, known=KNOWN)
-
-    assert (options, errors) == (ReportOptions(level="system", judges=(6,), criteria=(7,)), [])
 
 
 def test_an_id_of_thousands_of_digits_is_one_that_is_not_there() -> None:

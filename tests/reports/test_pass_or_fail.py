@@ -14,7 +14,7 @@ from evaluations.models import Project
 from evaluations.reports.report import build_report
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
-from geval.reports.downloads.tables import as_markdown, as_text
+from geval.reports.downloads.tables import as_text
 
 pytestmark = pytest.mark.django_db
 # A quarter of the documents.
@@ -90,17 +90,6 @@ def test_agreement_that_is_not_above_the_majoritys_is_no_claim(
     assert text.count("not shown to beat the majority") == 2
 
 
-def test_the_page_shows_them_for_two_points_only(
-    judged: Project, as_role: Callable[[str], Client]
-) -> None:
-    page = as_role("viewer").get(f"/p/{judged.slug}/report/numbers/").content.decode()
-
-    assert "Pass or fail: factual" in page
-    assert "Pass or fail: fluency" not in page
-    assert "Only the judge" in page
-    assert "share of each system's outputs passes" in page
-
-
 def test_by_one_expert_the_report_shows_what_is_found_and_kept(
     judged: Project, as_role: Callable[[str], Client]
 ) -> None:
@@ -151,21 +140,3 @@ def test_a_criterion_says_what_is_required_and_which_class_to_find(
     assert "Finds the passes: not yet" in text
     assert f"{own['only_people_pass']} missed" in text
     assert f"{own['only_judge_passes']} false alarms" in text
-
-
-def test_texts_have_shares_in_place_of_correlations(
-    judged: Project, as_role: Callable[[str], Client]
-) -> None:
-    report = build_report(judged)
-    passing = report.criteria[0].judges[0].analysis.passing
-    assert passing is not None
-    kappa = f"{passing.kappa.estimate.value:.2f}"
-
-    page = as_role("viewer").get(f"/p/{judged.slug}/report/paper/").content.decode()
-    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-
-    assert f"factual J {kappa}" in text
-    assert "sensitivity, specificity and Cohen's kappa on pass or fail" in text
-    for written in (as_text(report), as_markdown(report), as_latex(report)):
-        of_verdicts = [line for line in written.splitlines() if kappa in line and "J" in line]
-        assert len(of_verdicts) == 1

@@ -44,26 +44,6 @@ def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Pa
     assert found["alt_test"]["outputs"] == 1600
 
 
-@pytest.mark.slow
-def test_a_judge_that_says_5_nearly_always_is_seen_as_what_it_is(
-    project: Project, benchmarks: Path
-) -> None:
-    """On consistency the weakest judge passes the alternative annotator test with rho 0.14: both
-    are there to see."""
-    folder = benchmarks / "summeval"
-    load_files(project, [InputFile(path, path.name) for path in sorted(folder.iterdir())])
-
-    criterion = next(
-        found for found in build_report(project).criteria if found.criterion == "consistency"
-    )
-    weak = next(result for result in criterion.judges if result.judge == "mistral-v03")
-
-    assert weak.alt_test.passes
-    assert weak.alt_test.advantage.value == pytest.approx(0.87, abs=0.01)
-    assert weak.correlations.estimates["spearman"]["summary"].value == pytest.approx(0.14, abs=0.01)
-    assert weak.correlations.documents_used == 32
-
-
 def test_few_outputs_give_no_verdict(project: Project, load: Callable[..., LoadResult]) -> None:
     load(project, {"o.jsonl": OUTPUTS, "r.csv": RATINGS, "s.csv": HEADER + scores("llm", "4", "2")})
 

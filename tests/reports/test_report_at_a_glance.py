@@ -10,9 +10,6 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunState, Score
-from evaluations.reports.serving.view import report_view
-from geval.reports.drawings.forest import shared_axis
-from geval.reports.options import ReportOptions
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 Load = Callable[..., LoadResult]
@@ -35,70 +32,6 @@ def measured(project: Project, load: Load) -> Project:
 def page(client: Client, query: str = "") -> str:
     """The text of the page with white space folded."""
     return " ".join(client.get(ADDRESS + query).content.decode().split())
-
-
-@pytest.mark.parametrize(
-    ("values", "low", "high"),
-    [([0.54, 0.68], 0.0, 0.7), ([-0.31, 0.9], -0.4, 0.9), ([], 0.0, 0.4), ([-1.2, 1.0], -1, 1)],
-)
-def test_an_axis_holds_all_values_and_zero(values: list[float], low: float, high: float) -> None:
-    axis = shared_axis(values)
-
-    assert (axis.low, axis.high) == pytest.approx((low, high))
-    assert axis.at(axis.low) == "0.00%"
-    assert axis.at(9.0) == "100.00%"
-
-
-def test_an_axis_is_labelled_every_fifth_of_a_point() -> None:
-    axis = shared_axis([-0.25, 0.45])
-
-    assert [(tick.label, tick.at) for tick in axis.ticks] == [
-        ("−0.2", "12.50%"),
-        ("0", "37.50%"),
-        ("0.2", "62.50%"),
-        ("0.4", "87.50%"),
-    ]
-    span = axis.span(-0.1, 0.3)
-    assert (span.begin, span.end, span.width) == ("25.00%", "75.00%", "50.00%")
-
-
-@pytest.mark.django_db
-def test_the_page_begins_with_the_verdict_and_draws_all_judges_without_a_script(
-    measured: Project, client: Client
-) -> None:
-    text = page(client)
-
-    lead = text.index('class="lead"><strong>Coherence: ')
-    verdict = text.index('class="verdict ')
-    evidence = text.index('id="evidence-title"')
-    assert lead < verdict < evidence
-    assert "plotly" not in text
-    assert text[verdict:evidence].count('class="dot"') == 1
-    assert text[verdict:evidence].count('class="tick"') == 2
-    assert text[verdict:evidence].count('class="null-tick"') == 1
-    drawing = page(client, "numbers/").partition('class="crit"')[2].partition("</section>")[0]
-    rows = re.findall(r'<tr class="(\w+)[ \w]*"> <th scope="row" title="([\w, ]+)"', drawing)
-    assert rows[0] == ("rater", "one rater")
-    assert set(rows[1:-1]) == {("judge", "fair"), ("judge", "noise"), ("baseline", "metric")}
-    assert rows[-1] == ("null", "who wrote it")
-    assert drawing.count('class="dot"') == len(rows) == 5
-    assert drawing.count('class="interval"') == 5
-    assert "40 documents" in text
-    assert "480 ratings by 3 people" in text
-    assert "data version" in text
-
-
-@pytest.mark.django_db
-def test_each_question_mark_has_an_explanation_on_the_page(
-    measured: Project, client: Client
-) -> None:
-    text = page(client)
-
-    asked = set(re.findall(r'popovertarget="([\w-]+)"', text))
-    there = re.findall(r'popover id="([\w-]+)"', text)
-    assert "what-is-verdict" in asked
-    assert asked <= set(there)
-    assert len(there) == len(set(there))
 
 
 @pytest.mark.django_db
@@ -172,19 +105,3 @@ def test_items_below_the_minimum_coverage_are_counted_until_they_have_a_score(
     assert "1 item of Judge Judy" in words
     assert "of 0.5 and has no score" in words
     assert "below the minimum coverage?" not in re.sub("<[^>]+>", "", later)
-
-
-@pytest.mark.django_db
-def test_charts_of_scores_leave_out_a_metric_on_another_scale_and_say_so(
-    measured: Project,
-) -> None:
-    view, criterion = report_view(measured, ReportOptions()), measured.criteria.get()
-
-    drawn = view.part("figure", "scores", criterion.pk)
-
-    assert drawn
-    assert "metric is left out" in drawn.caption
-    assert "scores are on another scale" in drawn.caption
-    assert "metric" not in {trace["name"] for trace in drawn.traces}
-    assert {"fair", "noise"} <= {trace["name"] for trace in drawn.traces}
-    assert "metric" not in {cell for row in drawn.rows for cell in row}

@@ -27,10 +27,8 @@ from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
 from evaluations.web.forms.runs import RunForm, wanted_run
-from geval.command_line import main
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
-from geval.measuring.inputs import InputError
 from geval.reports.downloads.report_json import as_json
 from geval.reports.requirements import parse_requirement
 
@@ -109,14 +107,6 @@ def test_site_and_library_have_the_same_totals(answered: Project, quality: Crite
     assert on_site == in_library
 
 
-def test_a_rubric_alone_is_read_with_its_items(answered: Project, quality: Criterion) -> None:
-    alone = load_data(answered, list(answered.judges.all()), [quality])
-
-    np.testing.assert_array_equal(
-        alone.humans[quality.pk].mean, data_of(answered).humans[quality.pk].mean
-    )
-
-
 def test_live_totals_follow_ratings_and_weights(answered: Project, quality: Criterion) -> None:
     before = live_data(answered).humans[quality.pk].mean
     cites = answered.criteria.get(name="cites")
@@ -172,17 +162,6 @@ def test_what_no_item_can_be(
         item.full_clean()
 
 
-def test_a_rubric_is_no_item_and_has_an_order(project: Project, quality: Criterion) -> None:
-    quality.rubric = project.criteria.create(name="whole")
-    quality.scale_min, quality.scale_max = 0, 1
-    with pytest.raises(ValidationError, match="no item of another"):
-        quality.full_clean()
-    quality.rubric, quality.is_ordered = None, False
-    quality.scale_labels = {"0": "a", "1": "b"}
-    with pytest.raises(ValidationError, match="has an order"):
-        quality.full_clean()
-
-
 def test_api(project: Project, quality: Criterion, as_role: Callable[[str], Client]) -> None:
     client, api = as_role("owner"), f"/api/v1/projects/{project.slug}/criteria"
     body = {"name": "brief", "scale_min": 0, "scale_max": 1, "weight": 3, "rubric": quality.pk}
@@ -235,45 +214,6 @@ def test_a_rubric_is_not_judged_or_improved_itself(project: Project, quality: Cr
     assert quality not in project.criteria.without_rubrics()
     with pytest.raises(ImproveError, match="cites, polite, short"):
         request_search(Judge(project=project), quality, [])
-
-
-@pytest.mark.parametrize(
-    ("rubric", "message"),
-    [
-        ({"quality": {"cite": 1}}, "Did you mean cites"),
-        ({"quality": {}}, "no items"),
-        ({"cites": {"polite": 1}}, "another name"),
-        ({"quality": {"cites": 0}}, "above 0"),
-        ({"quality": {"cites": 1, "Cites": 1}}, "twice"),
-    ],
-)
-def test_the_library_refuses_wrong_items(rubric: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        geval.measure(answers(), rubric=rubric)
-
-
-def test_the_library_refuses_items_of_more_points() -> None:
-    with pytest.raises(InputError, match="not pass or fail"):
-        geval.measure(answers(), rubric={"quality": WEIGHTS}, scale={"cites": (0, 4)})
-
-
-def test_the_total_has_a_scale_of_its_own() -> None:
-    percent = geval.measure(answers(), rubric={"quality": WEIGHTS}, scale={"Quality": (0, 100)})
-    usual = geval.measure(answers(), rubric={"quality": WEIGHTS})
-    (of_percent, of_usual) = (each.gathered.data.humans[4].mean for each in (percent, usual))
-
-    np.testing.assert_allclose(of_percent, (of_usual - 1) * 25)
-
-
-def test_check_takes_rubrics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (file,) = files_of(tmp_path, answers())
-    main(["check", str(file.path), "--rubric", "quality: cites=2, polite, short=1", "--json"])
-    printed = json.loads(capsys.readouterr().out)
-    assert "quality" in printed["criteria"]
-
-    for wrong in ("quality: cites=x", "quality: ", ": cites", "quality: cites, cites"):
-        assert main(["check", str(file.path), "--rubric", wrong]) == 3
-        assert "--rubric" in capsys.readouterr().err
 
 
 def test_runs_and_campaigns_take_the_items_of_a_rubric(

@@ -17,11 +17,8 @@ from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem,
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from evaluations.reports.run_results import goal_progress, so_far
-from evaluations.reports.serving.parts import REPORT, ReportView
-from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
 from geval.reports.so_far import KnownSoFar
-from geval.reports.words import sessions_note
 from geval.statistics.arrays import Outputs
 from geval.statistics.jackknife import correlation_interval
 
@@ -159,36 +156,6 @@ def test_session_level_is_over_the_means_of_sessions(sessions: Project) -> None:
     assert result.analysis.shown.low < expected < result.analysis.shown.high
 
 
-def test_session_level_is_shown_where_there_are_sessions_alone(
-    sessions: Project, load: Callable[..., LoadResult]
-) -> None:
-    with_sessions = json.loads(as_json(build_report(sessions)))
-    assert set(with_sessions["criteria"]["quality"]["judges"]["j"]["pearson"]) == {
-        "summary", "session", "system", "dataset",
-    }  # fmt: skip
-
-    other = Project.objects.create(slug="other", name="Other")
-    load(
-        other,
-        {
-            "o.csv": "doc_id,system_id,source,output\nd,a,t,x\nd,b,t,y\n",
-            "r.csv": "doc_id,system_id,criterion,annotator,score\nd,a,quality,ann,1\n",
-            "s.csv": "doc_id,system_id,criterion,judge,score\nd,a,quality,j,1\n",
-        },
-    )
-    without = json.loads(as_json(build_report(other)))
-    assert set(without["criteria"]["quality"]["judges"]["j"]["pearson"]) == {
-        "summary", "system", "dataset",
-    }  # fmt: skip
-
-
-def test_the_report_says_what_its_intervals_are_over(sessions: Project) -> None:
-    report = build_report(sessions)
-
-    assert sessions_note(report).startswith("84 documents are turns of 14 sessions.")
-    assert json.loads(as_json(report))["sessions"] == {"sessions": 14, "turns": 84}
-
-
 def test_sessions_are_locked_whole_and_keep_apart_in_filters(sessions: Project) -> None:
     locked = lock_documents(sessions, share=0.4, seed="fixed")
     held = set(locked.document_ids())
@@ -210,50 +177,3 @@ def test_turns_of_a_session_that_came_in_several_files_are_taken_together(
     assert data.units.documents == SESSIONS
     assert (np.diff(data.units.document) >= 0).all()
     assert data.doc_ids[TURNS] == "late"
-
-
-def test_a_turn_that_came_late_has_its_own_figures_in_the_list_of_documents(
-    sessions: Project, load: Callable[..., LoadResult]
-) -> None:
-    more = {"doc_id": "late", "session_id": "s0", "system_id": "bot", "source": "a", "output": "b"}
-    load(
-        sessions,
-        {
-            "more.jsonl": json.dumps(more),
-            "more.csv": "doc_id,system_id,criterion,annotator,score\nlate,bot,quality,ann,4\n",
-            "scores.csv": "doc_id,system_id,criterion,judge,score\nlate,bot,quality,j,1\n",
-        },
-    )
-    figures = ReportView(sessions, REPORT, ReportOptions()).documents
-
-    late = sessions.documents.get(doc_id="late").pk
-    assert figures.distance(late) == 3.0
-    (judge,) = figures.judges
-    assert all(figures.judged(judge, pk) is not None for pk in figures.document_ids.tolist())
-
-
-@pytest.mark.slow
-def test_by_session_intervals_hold_the_truth_and_by_turn_they_do_not() -> None:
-    """Sessions share what people and the judge see alike; 95 % is meant to be 95 %."""
-    rng, true, held = np.random.default_rng(7), 0.5, [0, 0, 0]
-    sessions, turns, runs = 50, 8, 300
-    session = np.repeat(np.arange(sessions), turns)
-    for _ in range(runs):
-        shared = rng.multivariate_normal([0, 0], [[1, true], [true, 1]], sessions)[session]
-        own = rng.multivariate_normal([0, 0], [[1, true], [true, 1]], len(session))
-        human, judge = (2 * shared + own).T
-        for at, units in enumerate((session, np.arange(len(session)))):
-            outputs = Outputs(units, np.zeros(len(units), int), int(units[-1]) + 1, 1)
-            found = correlation_interval(outputs, human, judge, "pearson", "dataset", "documents")
-            assert found.ends is not None
-            held[at] += found.ends[0] <= true <= found.ends[1]
-            if not at:
-                found = correlation_interval(
-                    outputs, human, judge, "pearson", "session", "documents"
-                )
-                assert found.ends is not None
-                held[2] += found.ends[0] <= true <= found.ends[1]
-
-    assert held[0] / runs > 0.91
-    assert held[2] / runs > 0.91
-    assert held[1] / runs < 0.75

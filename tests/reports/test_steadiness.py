@@ -1,18 +1,14 @@
 """A judge's page says how far its replies to the same question differ."""
 
 import json
-import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
-from annotations.models import StatedProbability
 from evaluations.corpus.store import LoadResult
-from evaluations.models import CandidateOutput, Judge, Project
+from evaluations.models import Judge, Project
 from evaluations.reports.steadiness import steadiness
-from geval.reports.samples import ASKED
-from geval.reports.steadiness import steadiness_json
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
@@ -65,31 +61,6 @@ def test_replies_are_read_from_what_is_kept(asked: Judge) -> None:
     assert found.found.pearson.value == pytest.approx(1, abs=0.01)
 
 
-def test_a_judges_page_says_so(asked: Judge, as_role: Callable[[str], Client]) -> None:
-    page = as_role("viewer").get(f"{asked.get_absolute_url()}instrument/").content.decode()
-
-    assert "How steady is this judge?" in page
-    rows = [re.sub(r"<[^>]+>|\s", " ", row).split() for row in page.split("<tr>")]
-    assert ["Error", "of", "a", "score,", "in", "points", "0.10"] in rows
-    assert ["Two", "replies", "differ", "?", "20", "%"] in rows
-
-
-def test_where_ratings_are_an_unequal_sample_the_page_says_of_what_it_speaks(
-    asked: Judge, as_role: Callable[[str], Client]
-) -> None:
-    assert steadiness(asked)[0].sample == ()
-    criterion = asked.project.criteria.get()
-    for output in CandidateOutput.objects.filter(document__doc_id="d3"):
-        StatedProbability.objects.create(output=output, criterion=criterion, probability=0.25)
-
-    (found,) = steadiness(asked)
-
-    assert found.sample == (ASKED,)
-    page = as_role("viewer").get(f"{asked.get_absolute_url()}instrument/").content.decode()
-    assert ASKED in " ".join(page.split())
-    assert steadiness_json(found)["what_numbers_speak_of"] == [ASKED]
-
-
 def test_the_api_says_the_same(asked: Judge, as_role: Callable[[str], Client]) -> None:
     address = f"/api/v1/projects/small/judges/{asked.pk}/steadiness"
 
@@ -98,13 +69,3 @@ def test_the_api_says_the_same(asked: Judge, as_role: Callable[[str], Client]) -
     assert (found["items"], found["replies"]) == (24, 10)
     assert found["replies_differ"] == {"value": pytest.approx(0.2)}
     assert set(found["pearson_with_replies"]) == {"1", "5", "20"}
-
-
-def test_a_judge_with_one_reply_per_item_has_no_such_table(
-    judged_project: Project, as_role: Callable[[str], Client]
-) -> None:
-    judge = judged_project.judges.get()
-
-    assert steadiness(judge) == []
-    page = as_role("viewer").get(f"{judge.get_absolute_url()}instrument/").content.decode()
-    assert "Not known yet: each score" in page

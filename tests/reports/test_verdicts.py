@@ -154,19 +154,6 @@ def test_a_perfect_judge_stands_in_for_a_rater_at_every_level(project: Project, 
 
 
 @pytest.mark.django_db
-def test_a_judge_that_says_the_same_of_everything_keeps_people_rating(
-    project: Project, load: Load
-) -> None:
-    constant = scored({"always 5": np.full(FAIR.shape, 5.0)})
-    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": constant})
-
-    (found,) = criteria(project)
-
-    assert found.verdict == Verdict.KEEP_PEOPLE
-    assert "all outputs the same score" in reading(found)
-
-
-@pytest.mark.django_db
 def test_the_best_judge_and_the_sentence_follow_the_view(project: Project, load: Load) -> None:
     means = np.broadcast_to(QUALITY.mean(axis=1, keepdims=True), QUALITY.shape)
     of_documents = np.clip(3 + means + RNG.normal(0, 0.05, means.shape), 1, 5)
@@ -183,14 +170,3 @@ def test_the_best_judge_and_the_sentence_follow_the_view(project: Project, load:
     assert "how to rank all outputs (rho" in in_a_sentence(dataset)
     assert "r = " in in_a_sentence(criteria(project, level="dataset", coefficient="pearson")[0])
     assert summary.ceiling.value != dataset.ceiling.value
-
-
-@pytest.mark.django_db
-def test_too_few_documents_are_too_early(small_project: Project, load: Load) -> None:
-    load(small_project, {"s.csv": "doc_id,system_id,criterion,judge,score\nd1,good,coherence,it,4"})
-
-    found = criteria(small_project)[0]
-
-    assert found.verdict == Verdict.TOO_EARLY
-    assert headline([found]) == ("Coherence: it is too early to say.",)
-    assert "cannot be said yet: 1" in reading(found)
