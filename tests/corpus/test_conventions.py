@@ -1,6 +1,5 @@
 """Files of other tools are known by their columns; packed ones are unpacked, up to a limit."""
 
-import csv
 import gzip
 import io
 import json
@@ -68,22 +67,6 @@ def test_columns_of_other_tools(
     assert found.system.name == system
 
 
-def test_a_csv_with_anothers_columns(project: Project, load: Load) -> None:
-    text = io.StringIO()
-    csv.writer(text).writerows(
-        [["question", "answer", "context"], ["Why, really?", "Because", "A fact"]]
-    )
-
-    load(project, {"qa.csv": text.getvalue()})
-
-    found = only_output(project)
-    assert (found.document.source, found.document.context, found.text) == (
-        "Why, really?",
-        "A fact",
-        "Because",
-    )
-
-
 def test_summevals_own_json_brings_its_ratings(project: Project, load: Load) -> None:
     record = {
         "id": "dm-1", "model_id": "M8", "text": "The article.", "decoded": "A summary.",
@@ -98,18 +81,6 @@ def test_summevals_own_json_brings_its_ratings(project: Project, load: Load) -> 
     assert only_output(project).text == "A summary."
     assert ("expert-2", "coherence", 3.0) in ratings
     assert len(ratings) == 6
-
-
-def test_what_no_tool_writes_is_reported_in_our_words(project: Project, load: Load) -> None:
-    with pytest.raises(LoadError) as refused:
-        load(project, {"x.jsonl": '{"colour": "red"}'})
-
-    assert {error.column for error in refused.value.errors} == {
-        "doc_id",
-        "system_id",
-        "source",
-        "output",
-    }
 
 
 def test_our_own_names_win_over_others() -> None:

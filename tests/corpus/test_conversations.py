@@ -2,7 +2,6 @@
 with their line."""
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +11,7 @@ from annotations.models import Rating
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Conversation, Document, Project
 from evaluations.reports.ratings.exported import exported_outputs
-from evaluations.web.templatetags.turns import turns
-from geval.texts.turns import Turn, Window
+from geval.texts.turns import Turn
 
 pytestmark = pytest.mark.django_db
 AGENT = [
@@ -94,12 +92,6 @@ def test_by_default_the_last_thing_the_assistant_said_is_rated(
     assert output.document.history()[-1] == Turn("user", "Thanks")
 
 
-def test_what_is_rated_may_be_said_for_the_whole_load(
-    project: Project, load: Callable[..., LoadResult]
-) -> None:
-    assert load(project, {"a.jsonl": lines(session())}, rate="assistant").outputs.created == 3
-
-
 def test_loading_again_changes_nothing_and_a_text_gets_its_turns(
     project: Project, load: Callable[..., LoadResult]
 ) -> None:
@@ -145,15 +137,6 @@ def test_what_cannot_be_read_is_refused_with_its_line(
     assert said in found.message
 
 
-def test_a_role_that_nobody_has_is_refused_with_the_roles_there_are(
-    project: Project, load: Callable[..., LoadResult]
-) -> None:
-    with pytest.raises(LoadError) as error:
-        load(project, {"a.jsonl": lines(session(rate="clerk"))})
-
-    assert "no turn has the role clerk;" in str(error.value.errors[0])
-
-
 def test_one_turn_is_rated_by_its_number_and_later_ones_are_kept(
     project: Project, load: Callable[..., LoadResult]
 ) -> None:
@@ -164,16 +147,6 @@ def test_one_turn_is_rated_by_its_number_and_later_ones_are_kept(
     assert [turn.role for turn in output.document.history()] == ["system"]
     assert output.document.later()[-1].text == "You are welcome."
     assert output.document.unit == "s1"
-
-
-@pytest.mark.parametrize("rate", ["#0", "#8", "#", "#x", "#99999999999"])
-def test_a_turn_that_is_not_there_is_refused_with_those_that_are(
-    project: Project, load: Callable[..., LoadResult], rate: str
-) -> None:
-    with pytest.raises(LoadError) as error:
-        load(project, {"a.jsonl": lines(session(rate=rate))})
-
-    assert f"there is no turn {rate}; turns are #1 to #7" in str(error.value.errors[0])
 
 
 def numbers(turns: tuple[Turn, ...]) -> list[int]:
@@ -232,17 +205,6 @@ def test_the_result_of_a_tool_is_rated_with_its_call(
     assert "in turn #3" in message
 
 
-def test_pages_and_the_window_of_a_prompt_number_turns_as_the_file_does(
-    project: Project, load: Callable[..., LoadResult]
-) -> None:
-    load(project, {"a.jsonl": lines(session(doc_id="d", rate="#7"))})
-    history = project.documents.get().history()
-
-    assert re.findall(r'value="(\d+)"', turns(history)) == ["1", "2", "3", "5", "6"]
-    assert Window(last=1).shown(history).startswith("[Turns 1 to 5 of 6 are left out]")
-    assert re.findall(r'value="(\d+)"', turns(project.documents.get().later())) == []
-
-
 @pytest.mark.parametrize("rate", ["assistant", "#5", "session", "reply"])
 def test_an_export_comes_back_with_the_same_numbers(
     project: Project, load: Callable[..., LoadResult], rate: str
@@ -296,12 +258,6 @@ def earlier(project: Project, load: Callable[..., LoadResult]) -> Project:
     return project
 
 
-def test_what_was_loaded_before_keeps_its_names_and_numbers(earlier: Project) -> None:
-    names = [(one.doc_id, one.rated_number) for one in earlier.documents.order_by("pk")]
-
-    assert names == [("s1#3", 3), ("s1#4", 4), ("s1#6", 6)]
-
-
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_session_that_has_the_earlier_numbers_is_not_loaded_again_by_new_ones(
     earlier: Project, load: Callable[..., LoadResult], replace: bool
@@ -314,34 +270,3 @@ def test_a_session_that_has_the_earlier_numbers_is_not_loaded_again_by_new_ones(
             f"a.jsonl:1: session_id: document s1#{new} already exists as s1#{old}: session s1"
         )
         assert "load it under another session_id" in message
-
-
-@pytest.mark.parametrize(
-    ("named", "unit"),
-    [
-        ({"session_id": 7.0}, "7"),
-        ({"session_id": "n/a", "thread_id": "t1"}, "t1"),
-        ({"session_id": "NaN", "conversation_id": None, "thread_id": " t2 "}, "t2"),
-        ({"session_id": "s1", "thread_id": "t1"}, "s1"),
-    ],
-)
-def test_the_first_session_that_is_named_counts_as_in_other_files(
-    project: Project, load: Callable[..., LoadResult], named: dict[str, Any], unit: str
-) -> None:
-    load(project, {"a.jsonl": lines(session(rate="assistant", **named))})
-
-    assert {document.unit for document in project.documents.all()} == {unit}
-
-
-@pytest.mark.parametrize("rate", ["reply", "session"])
-def test_replies_and_sessions_that_were_loaded_before_load_again_unchanged(
-    project: Project, load: Callable[..., LoadResult], rate: str
-) -> None:
-    file = {"a.jsonl": lines(session(doc_id="d", rate=rate))}
-    load(project, file)
-    for record in (*Conversation.objects.all(), *CandidateOutput.objects.all()):
-        for turn in record.turns:
-            turn.pop("number", None)
-        record.save()
-
-    assert not load(project, file).changed

@@ -43,14 +43,6 @@ def test_what_varies_within_a_document_is_listed_and_no_metadata_of_any(
     assert CandidateOutput.objects.count() == 4
 
 
-def test_values_that_only_later_rows_differ_in_vary_as_well(project: Project, load: Load) -> None:
-    rows = "d1,a,S1,x,,4,4\nd1,b,S1,y,fine,3,3\nd1,c,S1,z,odd,3,3\n"
-
-    result = load(project, {"o.csv": HEADER + rows})
-
-    assert (Document.objects.get().metadata, len(result.unused)) == ({}, 1)
-
-
 def test_metadata_that_one_row_of_a_document_gives_is_the_document_s(
     project: Project, load: Load
 ) -> None:
@@ -89,36 +81,6 @@ def test_ratings_of_an_output_with_an_error_have_none_of_their_own(
         ("o.csv", 3, "source"),
         ("o.csv", 4, "source"),
     ]
-
-
-def test_ratings_without_an_output_are_errors_where_all_outputs_were_read(
-    project: Project, load: Load
-) -> None:
-    outputs = HEADER + "d1,a,S1,x,,4,4\n"
-
-    assert places(load, project, {"o.csv": outputs, "r.csv": RATINGS + "d9,a,c,ann,4\n"}) == [
-        ("r.csv", 2, "doc_id, system_id")
-    ]
-
-
-@pytest.mark.parametrize("written", ["n/a", "N/A", "NA", "#N/A", "-", "–", ".", "", " "])
-def test_a_rating_that_is_missing_is_none(project: Project, load: Load, written: str) -> None:
-    wide = HEADER + f"d1,a,S1,x,,{written},4\n"
-    long = RATINGS + f"d1,a,fluency,ann,{written}\nd1,a,fluency,bob,3\n"
-
-    load(project, {"o.csv": wide, "r.csv": long})
-
-    assert set(Rating.objects.values_list("criterion__name", "score")) == {
-        ("fluency", 4),
-        ("fluency", 3),
-    }
-
-
-@pytest.mark.parametrize("row", [",,,,,,", " , ,,,, ,", ",,", ""])
-def test_a_row_without_anything_in_it_is_nothing(project: Project, load: Load, row: str) -> None:
-    load(project, {"o.csv": f"{HEADER}d1,a,S1,x,,4,4\n{row}\nd2,a,S2,x,,4,4\n"})
-
-    assert CandidateOutput.objects.count() == 2
 
 
 def test_leaving_out_a_wrong_rating_keeps_the_other_ratings_and_the_texts_of_its_row(

@@ -13,14 +13,13 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from evaluations.corpus.store import load_files
 from evaluations.corpus.uploads import loading
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
 from geval.files.apart import preview_apart, read_apart, reading
 from geval.files.limits import FileLimits
 from geval.files.packed import Counter
 from geval.files.readers import InputFile
-from geval.files.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
+from geval.files.rows import FileDefaults, FileErrors, OutputRow, Row
 from tests.conftest import OUTPUTS
 from tests.hostile_files import (
     broken_gzip,
@@ -149,19 +148,6 @@ def test_texts_that_a_parquet_file_holds_once_come_out_for_every_row(tmp_path: P
 
 
 @pytest.mark.django_db
-def test_the_page_says_what_is_wrong_with_a_bomb(owner: User, project: Project) -> None:
-    client = Client()
-    client.force_login(owner)
-    bomb = SimpleUploadedFile("bomb.parquet", one_text_for_all_rows(characters=10**6 * 5))
-
-    page = client.post("/p/small/data/upload/", {"files": [bomb]}, follow=True)
-
-    assert page.status_code == 200
-    assert "unpacks to more than 4,000 MB" in page.content.decode()
-    assert Upload.objects.get().state == UploadState.INVALID
-
-
-@pytest.mark.django_db
 def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
     owner: User,
     project: Project,
@@ -180,15 +166,3 @@ def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
     assert len(rows) < loading.AT_ONCE_BYTES
     assert (upload.state, called) == (UploadState.CHECKING, [upload.pk])
     assert not CandidateOutput.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_relative_path_is_that_of_whoever_names_it(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("o.jsonl").write_text('{"doc_id": "d", "system_id": "s", "source": "S.", "output": "T."}')
-
-    load_files(project, [InputFile(Path("o.jsonl"), "o.jsonl")], about=LoadOptions())
-
-    assert project.documents.count() == 1

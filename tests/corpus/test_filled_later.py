@@ -52,11 +52,3 @@ def test_other_references_of_a_rated_document_are_refused(
         load(rated_project, {"o.jsonl": json.dumps(texts(1)[0] | {"references": ["No."]})})
 
     assert "different references" in raised.value.errors[0].message
-
-
-def test_source_that_differs_by_white_space_is_the_same(rated_project: Project, load: Load) -> None:
-    later = texts(1)[0] | {"source": f"  {texts(1)[0]['source']}\r\n"}
-
-    result = load(rated_project, {"o.jsonl": json.dumps(later)})
-
-    assert not result.changed

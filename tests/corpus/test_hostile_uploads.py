@@ -6,16 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
-from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult, load_files
-from evaluations.models import CandidateOutput, Project, Upload, UploadState
+from evaluations.models import CandidateOutput, Project
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from tests.made_up_files import HOSTILE, as_csv, as_jsonl, broken
@@ -96,43 +93,6 @@ def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, conte
         else:
             assert result.outputs.created == CandidateOutput.objects.count()
             assert result.documents.created == project.documents.count()
-        transaction.set_rollback(True)
-
-
-@pytest.mark.slow
-@given(content=FILES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-def test_the_upload_page_loads_everything_or_says_why_not(
-    owner: User, project: Project, content: bytes
-) -> None:
-    client = Client()
-    with transaction.atomic():
-        client.force_login(owner)
-        page = client.post(
-            "/p/small/data/upload/",
-            {"files": [SimpleUploadedFile("upload", content or b" ")]},
-            follow=True,
-        )
-        assert page.status_code == 200
-        upload = Upload.objects.get()
-        if upload.state == UploadState.CHECKED:
-            assert CandidateOutput.objects.count() == Rating.objects.count() == 0
-            client.post(f"{upload.get_absolute_url()}load/")
-            assert Upload.objects.get().state == UploadState.DONE
-            assert upload.result["outputs"]["created"] == CandidateOutput.objects.count()
-        else:
-            if upload.state == UploadState.CHOSEN:
-                assert upload.is_asking
-            else:
-                assert upload.state == UploadState.INVALID
-                assert upload.message or upload.errors
-            assert client.get(f"{upload.get_absolute_url()}errors.csv").status_code == 200
-            assert (
-                CandidateOutput.objects.count()
-                == Rating.objects.count()
-                == project.documents.count()
-                == 0
-            )
         transaction.set_rollback(True)
 
 

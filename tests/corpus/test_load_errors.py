@@ -152,13 +152,3 @@ def test_all_errors_are_reported_at_once_the_first_hundred_listed(
 
     assert raised.value.total == 250
     assert [error.line for error in raised.value.errors] == list(range(2, 102))
-
-
-def test_errors_of_several_files_are_reported_together(project: Project, load: Load) -> None:
-    with pytest.raises(LoadError) as raised:
-        load(project, {"a.jsonl": GOOD + "{\n", "b.csv": HEADER + "d9,s,c,ann,x\n"})
-
-    assert [(error.file, error.line) for error in raised.value.errors] == [
-        ("a.jsonl", 2),
-        ("b.csv", 2),
-    ]

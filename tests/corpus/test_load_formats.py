@@ -1,6 +1,5 @@
 """Every format is found by looking at the file, and lands as the same records."""
 
-import gzip
 import json
 from collections.abc import Callable
 
@@ -9,16 +8,12 @@ import pytest
 
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
-from evaluations.models import CandidateOutput, Document, Project, Score
+from evaluations.models import CandidateOutput, Project, Score
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
 
-CSV_OUTPUTS = (
-    "doc_id,system_id,source,context,references,output\r\n"
-    'd1,s1,"A source,\r\nof two lines",a fact,"[""first"", ""second""]",An output\r\n'
-)
 RELEASE = [
     {
         "source": "A source",
@@ -31,41 +26,6 @@ RELEASE = [
     }
     for name, score in (("s1", 4.0), ("s2", 2.5))
 ]
-
-
-def test_jsonl_of_outputs(project: Project, load: Load) -> None:
-    result = load(project, {"outputs.jsonl": OUTPUTS})
-
-    assert (result.documents.created, result.outputs.created) == (3, 6)
-    assert CandidateOutput.objects.get(document__doc_id="d2", system__name="good").text == (
-        "The 2. ferry sails in the morning."
-    )
-
-
-def test_csv_of_outputs_with_quoted_lines_and_a_list_of_references(
-    project: Project, load: Load
-) -> None:
-    load(project, {"outputs.csv": CSV_OUTPUTS})
-
-    document = Document.objects.get()
-    assert document.source == "A source,\r\nof two lines"
-    assert document.context == "a fact"
-    assert document.references == ["first", "second"]
-
-
-@pytest.mark.parametrize("name", ["outputs.csv.gz", "outputs.dat"])
-def test_gzip_is_known_by_its_bytes_not_by_its_name(
-    project: Project, load: Load, name: str
-) -> None:
-    assert load(project, {name: gzip.compress(OUTPUTS.encode())}).outputs.created == 6
-
-
-def test_byte_order_marks_blank_lines_and_tabs_are_no_obstacle(
-    project: Project, load: Load
-) -> None:
-    tabbed = "\ufeff\n\ndoc_id\tsystem_id\tsource\toutput\r\nd1\ts1\tA source\tAn output\r\n"
-
-    assert load(project, {"outputs.tsv": tabbed}).outputs.created == 1
 
 
 def test_a_file_with_annotators_holds_ratings_and_one_with_judges_holds_scores(
@@ -122,12 +82,6 @@ def test_a_stated_mean_is_used_only_where_nobody_rated(project: Project, load: L
     ids = np.array(outputs.values_list("pk", flat=True))
     found = human_scores(project.pk, [criterion.pk], outputs=ids)[criterion.pk]
     assert found.mean.tolist() == [1.0, 2.5]
-
-
-def test_files_may_come_in_any_order(project: Project, load: Load) -> None:
-    assert (
-        load(project, {"a_ratings.csv": RATINGS, "b_outputs.jsonl": OUTPUTS}).ratings.created == 24
-    )
 
 
 def test_a_new_criterion_gets_the_usual_scale_of_its_ratings_and_the_wording_of_its_preset(

@@ -1,16 +1,13 @@
 """Raw replies of a G-Eval release: parsed by our parser, counted, shown like our own; unreadable
 ones reported."""
 
-import gzip
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, Score
-from evaluations.reports.report import build_report
 from geval.files.rows import LoadError
 
 pytestmark = pytest.mark.django_db
@@ -93,22 +90,6 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
     assert "do not name the criterion" in refused.value.errors[0].message
 
 
-def test_a_release_with_texts_brings_outputs_ratings_and_replies(
-    project: Project, load: Load
-) -> None:
-    item = release(
-        "4", "5", source="A source.", system_output="An output.", doc="x", scores={"coherence": 4.5}
-    )
-
-    load(project, as_file(item), judge="gpt")
-
-    report = build_report(project)
-    assert project.documents.get().outputs.get().text == "An output."
-    assert Score.objects.get().value == 4.5
-    assert [criterion.name for criterion in project.criteria.all()] == ["coherence"]
-    assert report is not None
-
-
 def test_loading_again_changes_nothing_and_other_replies_are_an_error(
     small_project: Project, load: Load
 ) -> None:
@@ -161,23 +142,3 @@ def test_version_and_source_are_kept_with_the_judge(small_project: Project, load
         "version": "0613",
         "source": "the release of the paper",
     }
-
-
-@pytest.mark.slow
-def test_real_replies_come_in_whole(project: Project, load: Load, benchmarks: Path) -> None:
-    folder = benchmarks / "topical_chat"
-    load(
-        project,
-        {
-            name: (folder / name).read_bytes()
-            for name in ("outputs.jsonl.gz", "human_ratings.csv.gz")
-        },
-    )
-    content = gzip.decompress((folder / "gpt35_geval_responses.json.gz").read_bytes())
-
-    result = load(project, {"replies.json": content}, judge="G-Eval gpt-3.5-turbo")
-
-    run = EvaluationRun.objects.get(judge__name="G-Eval gpt-3.5-turbo")
-    assert result.replies.created == run.items.count() == 1430
-    assert run.scores.count() == 1430 - run.items.filter(state=ItemState.FAILED).count()
-    assert 0 < result.unreadable < 100

@@ -9,7 +9,6 @@ from geval.files.mapping import (
     TARGETS,
     flattened,
     guess_columns,
-    is_native,
     kind_of,
     problems_of,
     renamed,
@@ -152,14 +151,3 @@ def test_a_guess_names_columns_that_are_there_and_each_target_once(row: dict[str
         "metadata",
         "ratings",
     }
-
-
-@given(st.dictionaries(st.text(max_size=12), st.sampled_from(sorted(TARGETS)), max_size=10))
-def test_problems_are_sentences_and_native_columns_have_known_names(
-    columns: dict[str, str],
-) -> None:
-    assert all(said.endswith(".") for said in problems_of(columns))
-    if not problems_of(columns):
-        assert kind_of(columns)
-    if is_native(columns):
-        assert all(name.isidentifier() for name in columns)

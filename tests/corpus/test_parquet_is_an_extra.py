@@ -59,7 +59,3 @@ def test_loading_a_parquet_file_says_what_to_install(parquet_file: Path) -> None
     assert error.message.startswith("is a Parquet or Arrow file")
     assert "pip install 'geval-site[parquet]'" in error.message
     assert error.message.endswith("as CSV or JSON Lines")
-
-
-def test_with_the_extra_it_is_read(parquet_file: Path) -> None:
-    assert preview_file(parquet_file, parquet_file.name).error == ""

@@ -17,7 +17,6 @@ from evaluations.reports.ratings.exports import as_csv
 from geval.files.contents import ColumnContent
 from geval.files.load_text import result_in_lines
 from geval.files.recognition import recognise
-from tests.api.test_corpus_api import sender
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db
@@ -117,24 +116,6 @@ def test_names_of_a_scales_points_are_its_points(project: Project, load: Load) -
     assert "“excellent” is 5, “fair” is 3, “poor” is 1 (3 ratings)" in result.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("labels", "says"),
-    [
-        ({}, "'yes' is no point of tone's scale 1-5"),
-        ({"1": "poor", "5": "good"}, "a point of tone's scale 1-5 (poor, good), found 'yes'"),
-    ],
-)
-def test_words_off_an_existing_scale_are_an_error(
-    project: Project, load: Load, labels: dict[str, str], says: str
-) -> None:
-    project.criteria.create(name="tone", scale_min=1, scale_max=5, scale_labels=labels)
-
-    (error,) = errors_of(load, project, ratings("yes", "3", criterion="tone"))
-
-    assert error.startswith("ratings.csv:2: score: ")
-    assert says in error
-
-
 def test_a_judges_words_are_scores(project: Project, load: Load) -> None:
     scored = "doc_id,system_id,criterion,judge,score\nd1,good,,gpt,true\nd1,odd,,gpt,FALSE\n"
 
@@ -144,19 +125,6 @@ def test_a_judges_words_are_scores(project: Project, load: Load) -> None:
     (note,) = result.notes
     assert "every criterion" in note
     assert "“true” is 1, “false” is 0 (2 scores)" in note
-
-
-@pytest.mark.parametrize("word", ["incorrect", "fail"])
-def test_a_judges_words_off_the_names_of_points_are_an_error(
-    project: Project, load: Load, word: str
-) -> None:
-    labels = {"1": "wrong", "5": "correct"}
-    project.criteria.create(name="tone", scale_min=1, scale_max=5, scale_labels=labels)
-    scored = f"doc_id,system_id,criterion,judge,score\nd1,good,tone,gpt,{word}\n"
-
-    (error,) = errors_of(load, project, ratings("4", "2", criterion="tone") | {"s.csv": scored})
-
-    assert f"(wrong, correct), found '{word}'" in error
 
 
 def test_words_in_another_tools_file_are_never_a_1_among_other_ratings(
@@ -204,15 +172,6 @@ def test_a_column_of_words_beside_texts_is_asked_about_only_if_its_name_speaks_o
     }
 
 
-def test_columns_of_words_with_names_of_criteria_and_people_are_their_ratings() -> None:
-    rows = rows_with(correctness_Anna="yes no", correctness_Bert="yes no")
-
-    recognition = recognise(list(rows[0]), rows, None)
-
-    assert recognition.questions == ()
-    assert recognition.columns["correctness_Anna"] == 'ratings["correctness","Anna"]'
-
-
 def test_a_word_beside_a_rater_is_asked_about_and_never_taken() -> None:
     rows = [
         row | {"annotator": "ann"} for row in rows_with(finished="yes no", fluency="true false")
@@ -235,40 +194,6 @@ def test_words_that_tell_systems_apart_name_them() -> None:
     recognition = recognise(list(rows[0]), rows, None)
 
     assert recognition.columns["with_rag"] == "system_id"
-
-
-@pytest.mark.parametrize("name", ["user_verified", "is_ai_generated", "human_reviewed"])
-def test_a_part_of_a_name_that_is_a_raters_is_no_question(name: str) -> None:
-    rows = rows_with(**{name: "yes no"})
-
-    recognition = recognise(list(rows[0]), rows, None)
-
-    assert recognition.columns.get(name, "metadata") == "metadata"
-    assert recognition.questions == ()
-
-
-def test_words_beside_ratings_that_the_file_names_are_metadata() -> None:
-    rows = rows_with(**{"ratings.quality": "1 5", "is_correct": "yes no", "annotator": "ann bob"})
-
-    recognition = recognise(list(rows[0]), rows, None)
-
-    assert not recognition.columns.get("is_correct", "metadata").startswith("ratings")
-    assert recognition.questions == ()
-
-
-def test_a_boolean_column_of_objects_is_kept_as_metadata() -> None:
-    rows = [row | {"long": row["doc_id"] == "d1"} for row in rows_with()]
-
-    recognition = recognise(list(rows[0]), rows, None)
-
-    assert (recognition.columns["long"], recognition.questions) == ("metadata", ())
-
-
-def test_a_preview_of_names_in_lists_does_not_fail() -> None:
-    text = "The ferry sails again, number "
-    rows = [{"doc_id": ["d"], "bot": "a", "anna": "3", "source": f"{text}{n}"} for n in range(4)]
-
-    assert recognise(list(rows[0]), rows, None).columns["doc_id"] == "doc_id"
 
 
 @pytest.mark.parametrize(("words", "is_pair"), [("yes no yes x", False), ("yes no no yes x", True)])
@@ -296,47 +221,3 @@ def test_the_upload_page_asks_says_what_was_read_and_loads_it(
     done = client.post(f"{upload.get_absolute_url()}load/", follow=True).content.decode()
     assert "“pass” is 1, “fail” is 0 (8 ratings)" in done
     assert sorted(scores()) == [0, 0, 0, 1, 1, 1, 1, 1]
-
-
-def test_a_cell_of_words_that_do_not_fit_is_corrected_on_the_page(
-    owner: User, project: Project
-) -> None:
-    client = Client()
-    client.force_login(owner)
-    rows = rows_with(correctness_Anna="pass fail")
-    rows[5]["correctness_Anna"] = "3"
-    content = "\n".join(";".join(row) for row in (rows[0], *(row.values() for row in rows)))
-    files = {"files": [SimpleUploadedFile("table.csv", content.encode())]}
-    page = client.post("/p/small/data/upload/", files, follow=True).content.decode()
-    upload = Upload.objects.get()
-
-    assert "3 among ratings on correctness" in page
-    corrected = client.post(
-        f"{upload.get_absolute_url()}correct/", {"cell-0": "Pass"}, follow=True
-    ).content.decode()
-    assert "Ready to load." in corrected
-    assert "“pass” is 1, “fail” is 0 (8 ratings)" in corrected
-
-
-def test_the_api_says_which_words_were_read(owner: User, project: Project, load: Load) -> None:
-    load(project, {"outputs.jsonl": OUTPUTS})
-    body = ratings("pass", "fail")["ratings.csv"]
-
-    loaded = sender(owner)("POST", "/small/ratings", body, "text/csv").json()
-
-    assert loaded["notes"][0].startswith(NOTE)
-
-
-@pytest.mark.parametrize(
-    ("words", "begins"),
-    [
-        (("refund", "parcel", "refund", "parcel", "refund"), True),
-        (("1", "2", "3", "refund", "5"), False),
-    ],
-)
-def test_labels_need_a_criterion_which_the_first_error_says(
-    project: Project, load: Load, words: tuple[str, ...], begins: bool
-) -> None:
-    first, *_others = errors_of(load, project, ratings(*words, criterion="intent"))
-
-    assert ("Create this criterion first" in first and "refund, parcel" in first) is begins

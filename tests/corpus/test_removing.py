@@ -19,7 +19,6 @@ from evaluations.corpus.removing import (
 )
 from evaluations.models import (
     ApiToken,
-    AuditEntry,
     CandidateOutput,
     Criterion,
     Document,
@@ -82,31 +81,6 @@ def test_a_criterion_stays_as_long_as_somebody_rated_by_it(small_project: Projec
     remove_criterion(unused)
 
     assert set(Criterion.objects.values_list("name", flat=True)) == {"coherence", "fluency"}
-
-
-def test_the_pages_say_it(client: Client, small_project: Project) -> None:
-    document = Document.objects.get(doc_id="d1")
-    output = document.outputs.first()
-    assert output is not None
-    base = "/p/small/data"
-
-    page = client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
-    assert "Document d1 was not removed: 8 ratings" in page
-    assert (
-        "4 ratings depend on it"
-        in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
-    )
-    Rating.objects.all().delete()
-    assert (
-        "was removed"
-        in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
-    )
-    assert (
-        "Document d1 was removed"
-        in client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
-    )
-    assert set(Document.objects.values_list("doc_id", flat=True)) == {"d2", "d3"}
-    assert AuditEntry.objects.filter(action="evaluations:document_remove", detail="d1").exists()
 
 
 def test_the_api_says_it(owner: User, small_project: Project) -> None:

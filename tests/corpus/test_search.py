@@ -75,16 +75,3 @@ def test_of_texts_with_more_words_than_an_index_holds_the_beginning_is_searched(
     assert project.documents.get().source.endswith("last")
     assert project.documents.matching("first word11").exists()
     assert not project.documents.matching("last").exists()
-
-
-def test_long_texts_whose_words_come_again_are_searched_whole(project: Project, load: Load) -> None:
-    row = {
-        "doc_id": "book",
-        "system_id": "s",
-        "source": "once upon a time " * 50_000 + "finis",
-        "output": "o",
-    }
-
-    load(project, {"book.jsonl": json.dumps(row)})
-
-    assert project.documents.matching("finis").exists()

@@ -25,18 +25,6 @@ def test_they_are_named_and_no_column_is_guessed(tmp_path: Path) -> None:
     assert (preview.guess, preview.questions) == ({}, ())
 
 
-def test_rows_of_one_kind_are_columns_as_before(tmp_path: Path) -> None:
-    rows = [OUTPUT, OUTPUT | {"system_id": "t", "context": "harbour"}]
-
-    assert previewed(tmp_path / "outputs.jsonl", rows).structure == ""
-
-
-def test_a_row_with_names_of_its_own_asks_as_before(tmp_path: Path) -> None:
-    preview = previewed(tmp_path / "mixed.jsonl", [OUTPUT, {"id": 1, "quality": 4}])
-
-    assert preview.structure == ""
-
-
 def test_they_are_measured_as_what_they_are(tmp_path: Path) -> None:
     rows = [
         each | {"doc_id": f"d{number}"} for number in range(4) for each in (OUTPUT, RATING, SCORE)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geval.files.cells import NUMBERED, CellColumn, cell_of
-from geval.files.mapping import commented_raters, problems_of
+from geval.files.mapping import problems_of
 from geval.files.questions import UploadQuestion
 from geval.files.rater_names import KnownNames, is_judge_like
 from geval.files.recognition import Recognition, recognise
@@ -118,23 +118,6 @@ def test_names_that_are_unclear_are_asked_with_what_each_answer_gives(
     assert all(choice.gives for choice in found.questions[0].choices)
 
 
-def test_a_mean_of_the_raters_is_no_rater() -> None:
-    found = recognised(["coherence_Anna", "coherence_Bert", "coherence_mean"])
-
-    assert set(cells(found.columns)) == {"coherence_Anna", "coherence_Bert"}
-    assert "coherence_mean" not in found.columns
-
-
-def test_counts_and_years_are_no_ratings() -> None:
-    header = [*TEXTS, "length", "year", "coherence"]
-    rows = [row | {"length": "7", "year": "2024"} for row in rows_of(header)]
-
-    found = recognise(header, rows)
-
-    assert set(cells(found.columns)) == {"coherence"}
-    assert found.questions == ()
-
-
 def test_several_rows_of_an_output_are_asked_about() -> None:
     found = recognised(["coherence", "fluency"], repeated=3)
 
@@ -170,36 +153,6 @@ def test_judges_among_the_raters_of_a_column_are_asked_about() -> None:
         {"rater": 'annotator["gpt-4o"]'},
         {"rater": "annotator"},
     ]
-
-
-def test_scores_without_a_rater_are_asked_about() -> None:
-    rows = [{"doc_id": "1", "system_id": "a", "criterion": "fluency", "score": "3"}]
-
-    (question,) = recognise(list(rows[0]), rows).questions
-
-    assert [cells(choice.columns) for choice in question.choices] == [
-        {"score": ("", "")},
-        {"score": ("", "judge ")},
-    ]
-
-
-def test_columns_in_another_language_are_known_by_their_contents() -> None:
-    theirs = {"Nr": "doc_id", "Vorlage": "source", "Ergebnis": "output", "Quelle": "system_id"}
-    rows = [{name: row[ours] for name, ours in theirs.items()} for row in rows_of(list(TEXTS))]
-
-    assert recognise(list(theirs), rows) == Recognition(theirs)
-
-
-def test_two_texts_that_never_repeat_are_asked_about() -> None:
-    rows = [
-        {"Erstes": f"Some text of the first kind, number {n}.", "Zweites":
-         f"Another text of the second kind, number {n}."}
-        for n in range(4)
-    ]  # fmt: skip
-
-    (question,) = recognise(["Erstes", "Zweites"], rows).questions
-
-    assert question.text == "Which was written from which, “Erstes” or “Zweites”?"
 
 
 def test_what_a_project_has_makes_names_clear() -> None:
@@ -271,30 +224,6 @@ def test_a_meaning_with_names_is_read_back(criterion: str, rater: str, by_judge:
     assert cell_of(cell.target) == cell
 
 
-@pytest.mark.parametrize("criteria", [(), ("tone", "resolved")])
-def test_labels_beside_a_judges_need_no_system(criteria: tuple[str, ...]) -> None:
-    rows = [
-        {
-            "id": f"q{number}",
-            "question": f"How do I return order number {number}?",
-            "answer": f"Please send order {number} back within two weeks of delivery.",
-            "gold": "pass" if number % 3 else "fail",
-            "judge": "pass" if number % 4 else "fail",
-        }
-        for number in range(12)
-    ]
-
-    read = recognise(list(rows[0]), rows, KnownNames(criteria=criteria))
-
-    columns = read.columns
-    if criteria:  # it could be any of them
-        (question,) = read.questions
-        assert "tone" in question.choices[0].label
-        columns = {**columns, **question.choices[0].columns}
-    assert {target.partition("[")[0] for target in columns.values()} >= {"ratings", "scores"}
-    assert problems_of(columns) == []
-
-
 def everyday(people: str, judge: str, *more: str) -> Recognition:
     rows = [
         {
@@ -334,24 +263,6 @@ def test_labels_side_by_side_are_known_by_their_names(
     )
 
 
-@pytest.mark.parametrize(
-    ("people", "judge"), [("my_label", "judge"), ("human_label", "human_score"), ("a", "b")]
-)
-def test_other_names_are_asked_about_or_left_alone(people: str, judge: str) -> None:
-    read = everyday(people, judge)
-
-    assert read.columns.get(people, "metadata") == "metadata"
-    assert read.questions or read.columns.get(judge) == "metadata"
-
-
-@pytest.mark.parametrize("name", ["critique", "Explanation", "reasoning"])
-def test_a_remark_is_no_text_and_names_no_document(name: str) -> None:
-    read = everyday("human", "judge", name)
-
-    assert read.columns.get(name, "metadata") == "metadata"
-    assert not read.questions
-
-
 def tickets(source: str = "Customer question") -> list[dict[str, str]]:
     """Tickets, several with the same question, each with its own reply."""
     return [
@@ -363,41 +274,6 @@ def tickets(source: str = "Customer question") -> list[dict[str, str]]:
         }
         for n in range(12)
     ]
-
-
-@pytest.mark.parametrize("source", ["Customer question", "Kundenfrage", "user-prompt"])
-def test_a_question_that_repeats_is_the_source_of_its_answers(source: str) -> None:
-    rows = tickets(source)
-
-    columns = recognise(list(rows[0]), rows).columns
-
-    assert columns == {
-        "Ticket": "doc_id", source: "source", "Agent reply": "output", "Language": "metadata"
-    }  # fmt: skip
-
-
-def test_an_answer_to_a_question_is_no_question() -> None:
-    rows = [
-        {"Kontext": row["Agent reply"], "Response to question": row["Customer question"]}
-        for row in tickets()
-    ]
-
-    columns = recognise(list(rows[0]), rows).columns
-
-    assert columns == {"Kontext": "source", "Response to question": "output"}
-
-
-def test_ids_are_no_documents_where_a_system_tells_outputs_of_a_source_apart() -> None:
-    rows = [
-        {**row, "Model": name, "Ticket": row["Ticket"] + name, "Agent reply": f"{text} So {name}."}
-        for row, text in ((row, row["Agent reply"]) for row in tickets()[:3])
-        for name in ("a", "b")
-    ]
-
-    columns = recognise(list(rows[0]), rows).columns
-
-    assert columns["Model"] == "system_id"
-    assert "doc_id" not in columns.values()
 
 
 def test_words_that_differ_between_raters_of_an_output_are_its_ratings() -> None:
@@ -430,57 +306,3 @@ def test_a_row_for_each_rating_needs_no_criterion_beside_the_texts() -> None:
     assert cells(recognition.columns) == {"Rating": ("overall", "")}
     assert recognition.columns["Ticket"] == "doc_id"
     assert recognition.questions == ()
-
-
-@pytest.mark.parametrize(
-    ("ratings", "name", "rater"),
-    [
-        (('ratings["C","Anna"]', 'ratings["C","Bert"]'), "Kommentar Anna", "Anna"),
-        (('ratings["C","Anna"]', 'ratings["C","Anna M."]'), "note_anna-m", "Anna M."),
-        (('ratings["C","Anna"]', 'scores["C","gpt-4o"]'), "Anmerkungen", "Anna"),
-        (("ratings", "ratings"), "Anmerkungen", ""),
-        (('ratings["C","Anna"]', 'ratings["C","Bert"]'), "Anmerkungen", None),
-        (('ratings["C","Ann"]', 'ratings["C","Bert"]'), "Kommentar Anna", None),
-        ((), "Anmerkungen", None),
-    ],
-)
-def test_comments_beside_ratings_in_columns_are_the_named_or_the_only_raters(
-    ratings: Sequence[str], name: str, rater: str | None
-) -> None:
-    columns = dict(TEXTS) | {f"c{number}": target for number, target in enumerate(ratings)}
-    columns[name] = "comment"
-
-    assert commented_raters(columns) == {name: rater}
-    refusals = [problem for problem in problems_of(columns) if problem.startswith("Whose comments")]
-    assert len(refusals) == (rater is None)
-
-
-def test_two_columns_of_one_raters_comments_are_refused() -> None:
-    columns = TEXTS | {"C": 'ratings["C","Anna"]', "Note": "comment", "Anmerkung": "comment"}
-
-    assert problems_of(columns) == ["Two columns are comments of Anna: choose one."]
-
-
-@pytest.mark.parametrize(
-    ("name", "is_noted"), [("doc", True), ("Dokument", True), ("id", True), ("topic", False)]
-)
-def test_names_of_documents_with_several_texts_are_noted(name: str, is_noted: bool) -> None:
-    rows = [
-        {
-            name: f"d{row // 6}",
-            "source": f"The ferry number {row // 3} sails again after the storm today.",
-            "system": f"s{row % 3}",
-            "output": f"Ferry {row} sails again, as its system has written it.",
-        }
-        for row in range(12)
-    ]
-
-    recognition = recognise(list(rows[0]), rows)
-
-    assert "doc_id" not in recognition.columns.values()
-    notes = [
-        f"“{name}” does not name the documents: “d0” has 2 different texts. So 4 texts are"
-        " documents of their own, as far as rows were looked at. To change this, choose"
-        f" “{name}” as the document's name."
-    ]
-    assert list(recognition.notes) == (notes if is_noted else [])

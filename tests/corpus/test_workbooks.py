@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.test import Client
 
 from annotations.models import Rating
@@ -19,9 +18,8 @@ from evaluations.models.tokens import new_token
 from geval.files.apart import preview_apart
 from geval.files.limits import FileLimits
 from geval.files.preview import Preview, preview_file
-from geval.files.readers import InputFile, cells_at
 from geval.files.rows import LoadError
-from tests.workbooks import Rows, day, formula, ods, xlsx, zipped
+from tests.workbooks import Rows, day, formula, xlsx, zipped
 
 Load = Callable[..., LoadResult]
 HEADER = ["doc_id", "system_id", "source", "output", "metadata.day", "ratings.coherence"]
@@ -50,12 +48,6 @@ def previewed(tmp_path: Path, content: bytes, sheet: str = "") -> Preview:
     return preview_file(path, "book", sheet=sheet)
 
 
-def rows_of(tmp_path: Path, content: bytes, lines: range) -> dict[int, dict[str, str]]:
-    path = tmp_path / "book"
-    path.write_bytes(content)
-    return cells_at(InputFile(path, "book"), frozenset(lines))
-
-
 @pytest.mark.django_db
 def test_a_workbook_is_loaded_with_merged_cells_days_and_values_of_formulas(
     project: Project, load: Load
@@ -73,23 +65,6 @@ def test_a_workbook_is_loaded_with_merged_cells_days_and_values_of_formulas(
 
 
 @pytest.mark.django_db
-def test_a_workbook_of_libreoffice_is_loaded_with_merged_cells(
-    project: Project, load: Load
-) -> None:
-    rows = [
-        [None if isinstance(cell, str) and "<c " in cell else cell for cell in row] for row in TABLE
-    ]
-    spans = {(1, 0): 2, (1, 2): 2}
-
-    load(project, {"book.ods": ods({"Notes": NOTES, "Data": rows}, spans=spans)})
-
-    assert set(CandidateOutput.objects.values_list("document__doc_id", "system__name")) == {
-        ("d1", "a"), ("d1", "b"), ("d2", "a"),
-    }  # fmt: skip
-    assert sorted(Rating.objects.values_list("score", flat=True)) == [2.5, 4]
-
-
-@pytest.mark.django_db
 def test_an_error_names_the_row_of_the_sheet(project: Project, load: Load) -> None:
     wrong = [["Ratings of March"], [], HEADER, ["d1", "a", "Source.", "Output.", None, "four"]]
 
@@ -98,30 +73,6 @@ def test_an_error_names_the_row_of_the_sheet(project: Project, load: Load) -> No
 
     (error,) = raised.value.errors
     assert (error.line, error.column) == (6, "ratings.coherence")
-
-
-def test_titles_above_the_header_are_left_out(tmp_path: Path) -> None:
-    rows = [["Ratings of March"], [], ["doc_id", "system_id", "output"], ["d1", "a", "Text."]]
-
-    assert rows_of(tmp_path, xlsx({"Data": rows}), range(1, 9)) == {
-        4: {"doc_id": "d1", "system_id": "a", "output": "Text."}
-    }
-
-
-def test_a_name_over_several_columns_goes_into_each(tmp_path: Path) -> None:
-    rows = [["doc", "Coherence", None], [None, "Anna", "Ben"], ["d1", 4, 5]]
-
-    content = xlsx({"Data": rows}, merged=("A1:A2", "B1:C1"))
-
-    assert rows_of(tmp_path, content, range(1, 9)) == {
-        3: {"doc": "d1", "Coherence (Anna)": "4", "Coherence (Ben)": "5"}
-    }
-
-
-def test_a_column_without_a_name_is_called_as_the_spreadsheet_calls_it(tmp_path: Path) -> None:
-    rows = [["doc_id", "output", None], ["d1", "Text.", "see below"]]
-
-    assert rows_of(tmp_path, xlsx({"Data": rows}), range(1, 9))[2]["column C"] == "see below"
 
 
 def test_one_sheet_that_looks_like_a_table_is_read_without_a_question(tmp_path: Path) -> None:
@@ -142,17 +93,6 @@ def test_of_several_sheets_one_is_asked_for(tmp_path: Path) -> None:
         ("“Data”", "columns “name” and “text”", "Data"),
     ]
     assert previewed(tmp_path, content, "Data").questions == ()
-
-
-def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    error = previewed(tmp_path, xlsx({"Data": TABLE, "Notes": NOTES}), "Dta").error
-
-    assert error.startswith("has no sheet “Dta”")
-    assert error.endswith("Data, Notes")
-
-
-def test_a_workbook_without_a_table_says_so(tmp_path: Path) -> None:
-    assert previewed(tmp_path, xlsx({"Notes": NOTES})).error.startswith("has no sheet with a head")
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, lambda book: zipped({"book.xlsx": book})])
@@ -211,22 +151,6 @@ def test_two_cells_that_are_far_apart_do_not_use_up_the_memory(tmp_path: Path) -
     path.write_bytes(zipped(members))
 
     assert preview_apart(path, "book.xlsx").error
-
-
-@pytest.mark.django_db
-def test_the_command_reads_the_first_table_or_the_sheet_that_is_named(
-    project: Project, tmp_path: Path
-) -> None:
-    path = tmp_path / "book.xlsx"
-    other = [HEADER, ["d9", "a", "Another source.", "Another output.", None, 1]]
-    path.write_bytes(xlsx({"Data": TABLE, "More": other}))
-
-    call_command("load", project.slug, str(path), sheet="More")
-    assert list(Document.objects.values_list("doc_id", flat=True)) == ["d9"]
-
-    path.write_bytes(xlsx({"More": other, "Data": TABLE}))
-    call_command("load", project.slug, str(path))
-    assert Document.objects.count() == 1
 
 
 @pytest.mark.django_db

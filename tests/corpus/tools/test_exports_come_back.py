@@ -153,19 +153,6 @@ def test_a_dataset_without_arrow_is_json_lines(
     assert contents(Project.objects.get(slug="copy")) == contents(filled)
 
 
-def test_the_card_says_what_is_in_which_file(filled: Project, tmp_path: Path) -> None:
-    counts = hugging_face.write_folder(dataset_of(filled, pseudonyms=False), tmp_path / "d")
-
-    card = (tmp_path / "d" / "README.md").read_text()
-    assert counts == {"outputs": 10, "ratings": 5, "scores": 2, "preferences": 1}
-    _, header, text = card.split("---\n")
-    assert '\npretty_name: "Small"\n' in f"\n{header}"
-    assert "- config_name: outputs\n  default: true\n  data_files:\n  - split: train" in header
-    assert "    path: ratings.parquet" in header
-    assert "- `ratings.parquet` (5 rows): People's ratings" in text
-    assert "- **quality** (1 to 5):" in text
-
-
 def test_the_page_and_the_api_give_the_same_files(
     filled: Project, as_role: Callable[[str], Client]
 ) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow
 import pytest
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from pyarrow import ipc, parquet
 
 from evaluations.models import CandidateOutput
@@ -82,14 +81,3 @@ def test_a_damaged_arrow_file_is_an_error(tmp_path: Path, dataset: Path, cut: in
 
     assert errors.total or len(rows) <= len(EXPECTED)
     assert all("cannot be read" in one.message or one.column for one in errors.listed)
-
-
-@pytest.mark.django_db
-def test_folders_without_a_dataset_are_refused(tmp_path: Path, dataset: Path) -> None:
-    (dataset / "train" / "data-00000-of-00001.arrow").unlink()
-    (tmp_path / "empty").mkdir()
-
-    with pytest.raises(CommandError, match=r"data-00000-of-00001\.arrow is missing"):
-        call_command("load", "saved", str(dataset))
-    with pytest.raises(CommandError, match="holds no dataset"):
-        call_command("load", "saved", str(tmp_path / "empty"))
