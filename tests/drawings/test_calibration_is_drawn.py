@@ -3,16 +3,7 @@
 import pytest
 
 from geval.reports.drawings.shapes import Box, Dot
-from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, words
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_axes_have_titles_and_each_judge_its_n(width: float) -> None:
-    said = words(drawn(criterion_numbers(5), "calibration", width))
-
-    assert "judge's mean score" in said
-    assert "mean human score" in said
-    assert len([text for text in said if text.startswith("n = 1\u202f600")]) == 4
+from tests.drawings.made_up import criterion_numbers, drawn
 
 
 def test_bars_at_the_foot_are_the_frequencies_of_scores() -> None:
@@ -32,16 +23,3 @@ def test_points_say_their_interval_and_count() -> None:
     hints = [one.hint for one in figure.shapes if isinstance(one, Dot)]
 
     assert "judge 1 4.00: people 3.80 [3.60, 4.10], n = 40" in hints
-
-
-def test_one_judge_gets_the_room_of_several() -> None:
-    alone, many = (
-        max(one.x for one in drawn(criterion_numbers(count), "calibration").shapes
-            if isinstance(one, Dot))
-        - min(one.x for one in drawn(criterion_numbers(count), "calibration").shapes
-              if isinstance(one, Dot))
-        for count in (1, 2)
-    )  # fmt: skip
-
-    assert alone == pytest.approx(200)
-    assert many > alone

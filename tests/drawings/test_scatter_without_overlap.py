@@ -2,13 +2,11 @@
 and neither hides another."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
-from geval.reports.drawings.numbers import Bubble
-from geval.reports.drawings.shapes import Box, Dot, Hexagon, Words
-from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, judge_numbers, words
+from geval.reports.drawings.shapes import Box, Dot
+from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, words
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -31,38 +29,6 @@ def test_areas_are_in_proportion_to_outputs() -> None:
     assert (half.radius / largest.radius) ** 2 == pytest.approx(31 / 61)
 
 
-def test_hexagons_lie_side_by_side_and_are_darker_for_more_outputs() -> None:
-    column, row = 0.25, 0.3
-    tiles = tuple(
-        Bubble(1 + column * i, 1 + row * (j + (i % 2) / 2), 1 + i + j, (1,))
-        for i in range(16)
-        for j in range(12)
-    )
-    judge = replace(judge_numbers(1), bubbles=tiles, tile=(column, row))
-    scatter = drawn(replace(criterion_numbers(), judges=(judge,)), "bubbles")
-
-    hexagons = [one for one in scatter.shapes if isinstance(one, Hexagon) and one.hint]
-
-    assert len(hexagons) == len(tiles)
-    step = (max(one.x for one in hexagons) - min(one.x for one in hexagons)) / 15
-    # Corners of a column reach into the notches of the next, and no further.
-    assert all(one.width <= 4 / 3 * step for one in hexagons)
-    by_count = sorted(hexagons, key=lambda one: int(one.hint.split()[0]))
-    assert by_count[0].opacity < by_count[len(tiles) // 2].opacity < by_count[-1].opacity == 1
-    assert "hexagon" in scatter.caption
-    assert "near " in hexagons[0].hint
-
-
-def test_each_axis_says_whose_values_it_has() -> None:
-    scatter = drawn(criterion_numbers(), "bubbles")
-    titles = {one.text: one for one in scatter.shapes if isinstance(one, Words)}
-
-    assert titles["judge 1's score"].is_turned
-    assert titles["judge 1's score"].role == "llm"
-    assert not titles["mean human rating"].is_turned
-    assert titles["mean human rating"].role == "ink"
-
-
 def test_marginals_have_a_bar_for_each_value_and_the_count_of_the_longest() -> None:
     scatter = drawn(criterion_numbers(), "bubbles")
     bars = [one for one in scatter.shapes if isinstance(one, Box)]
@@ -76,10 +42,3 @@ def test_marginals_have_a_bar_for_each_value_and_the_count_of_the_longest() -> N
         [own[-1].width * part / 5 for part in range(1, 6)]
     )
     assert words(scatter).count("50") >= 2
-
-
-def test_the_key_says_what_sizes_mean() -> None:
-    scatter = drawn(criterion_numbers(), "bubbles")
-
-    assert "outputs" in words(scatter)
-    assert {"1", "15", "61"} <= set(words(scatter))
