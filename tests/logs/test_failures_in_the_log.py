@@ -3,20 +3,17 @@
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError
 
 from evaluations.corpus.uploads import loading
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import start_check
-from evaluations.management import heartbeat, tasks
-from evaluations.management.heartbeat import Pulse
+from evaluations.management import tasks
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.sending import RETRY_SECONDS, new_secret, send_due
+from evaluations.people.webhooks.sending import new_secret, send_due
 from evaluations.web.forms.uploads import initial_options
 from tests.conftest import OUTPUTS
-from tests.consumers import Consumer
 from tests.logs.conftest import Lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,16 +45,6 @@ def test_a_failed_webhook_is_logged_with_its_host_only(
     assert (line["attempt"], line["given_up"]) == (1, False)
     assert line["reason"] == "ForbiddenAddressError"  # one that is no port for HTTP
     assert "sentinel" not in lines.text
-
-
-def test_the_last_attempt_of_a_webhook_is_logged_as_given_up(
-    delivery: WebhookDelivery, lines: Lines
-) -> None:
-    WebhookDelivery.objects.update(attempts=len(RETRY_SECONDS))
-
-    send_due()
-
-    assert lines.only("webhook failed")["given_up"] is True
 
 
 def test_errors_in_the_files_of_an_upload_are_counted(
@@ -92,20 +79,3 @@ def test_an_upload_that_fails_unexpectedly_leaves_one_line_with_its_place(
     assert line["level"] == "error"
     assert "in _check" in line["exception"]
     assert line["exception"].endswith("\nValueError")
-
-
-def test_the_heartbeat_says_what_it_cannot_do(
-    lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_arguments: object, **_named: object) -> None:
-        heartbeat.leaving.set()
-        raise OperationalError("connection refused\nDETAIL: sentinel")
-
-    monkeypatch.setattr(heartbeat, "beat", fail)
-
-    heartbeat._keep_beating(heartbeat.Offer(("runs",)), Pulse(Consumer()))
-    heartbeat.leaving.clear()
-
-    line = lines.only("heartbeat failed")
-    assert line["reason"] == "OperationalError: connection refused"
-    assert line["worker"] == heartbeat.worker_name()

@@ -9,10 +9,8 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from evaluations.models import WorkerHeartbeat
 from geval_site import environment, logs
-from tests.conftest import CHECKOUT, wait_until
-from tests.logs.conftest import json_worker
+from tests.conftest import CHECKOUT
 from tests.settings.test_production import COMPLETE
 
 LOG = """
@@ -68,21 +66,6 @@ def test_the_web_server_writes_the_same_lines() -> None:
     assert line["logger"] == "gunicorn.error"
 
 
-def test_a_terminal_shows_words() -> None:
-    first, second, third, *rest = logged(GEVAL_MODE="local")
-
-    assert "run paused" in first
-    assert "run=3" in first
-    assert "lost a broker" in second
-    assert "Internal Server Error: /" in third
-    assert len(rest) == 2
-    assert rest[-1] == "ZeroDivisionError"
-
-
-def test_the_level_hides_what_is_below() -> None:
-    assert len(logged(GEVAL_MODE="local", GEVAL_LOG_LEVEL="WARNING")[0].split("lost")) == 2
-
-
 @pytest.mark.parametrize("level", ["DEBUG", "INFO", "ERROR"])
 def test_other_packages_never_log_what_they_send(level: str) -> None:
     configured = logs.configure(level=level, style="json")
@@ -92,27 +75,7 @@ def test_other_packages_never_log_what_they_send(level: str) -> None:
     assert logging.getLogger("openai").getEffectiveLevel() >= logging.WARNING
 
 
-@pytest.mark.parametrize(("written", "meant"), [("", 2.0), ("0", 0.0), ("0.5", 0.5)])
-def test_thresholds_are_seconds(written: str, meant: float) -> None:
-    assert environment.seconds("X", default=2, env={"X": written}) == meant
-
-
 @pytest.mark.parametrize("written", ["-1", "nan", "inf", "2 s"])
 def test_other_thresholds_are_refused(written: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"X is .* a number of seconds"):
         environment.seconds("X", default=2, env={"X": written})
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.django_db(transaction=True)
-def test_a_worker_logs_its_start_and_end_as_json(database_url: str) -> None:
-    with json_worker(database_url) as worker:
-        wait_until(WorkerHeartbeat.objects.exists)
-        worker.terminate()
-        said = worker.communicate(timeout=60)[1]
-
-    read = [json.loads(line) for line in said.splitlines()]
-    ours = {line["event"]: line for line in read if line["event"].startswith("worker st")}
-    assert set(ours) == {"worker started", "worker stopped"}
-    assert ours["worker started"]["worker"].split(":")[1] == str(worker.pid)

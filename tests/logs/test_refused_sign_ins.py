@@ -45,13 +45,6 @@ def test_a_locked_name_leaves_one_line_per_attempt(
     assert "sentinel" not in lines.text
 
 
-def test_a_sign_in_leaves_no_line(make_user: MakeUser, lines: Lines) -> None:
-    make_user("kim")
-
-    assert sign_in("kim", "secret-of-kim").status_code == 302
-    assert lines.all == []
-
-
 def test_a_refused_change_leaves_a_line(
     as_role: Callable[[str], Client], project: Project, lines: Lines
 ) -> None:

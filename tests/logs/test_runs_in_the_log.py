@@ -52,14 +52,6 @@ def test_start_pause_resumption_and_cancellation_leave_a_line_each(
     assert lines.only("run paused")["message"] == "Paused by olga"
 
 
-def test_a_start_leaves_a_line(small_project: Project, make_judge: MakeJudge, lines: Lines) -> None:
-    run = start_run(make_judge(small_project), list(small_project.criteria.all()))
-
-    line = lines.only("run started")
-    assert [line[name] for name in IDS] == ids(run)
-    assert (line["level"], line["criteria"]) == ("info", 2)
-
-
 def test_nothing_is_logged_of_what_was_rolled_back(run: EvaluationRun, lines: Lines) -> None:
     with transaction.atomic():
         pause_run(run.pk, "Enough.")
@@ -98,19 +90,6 @@ def test_failed_items_are_counted_by_reason_and_so_is_what_is_finished(
     assert "ferry" not in lines.text
 
 
-def test_leases_of_a_lost_worker_are_counted_when_they_are_claimed_again(
-    run: EvaluationRun, lines: Lines
-) -> None:
-    leases.claim(run.pk, "lost:1", most=3)
-    RunItem.objects.filter(leased_by="lost:1").update(lease_until="2020-01-01T00:00Z")
-
-    claimed = leases.claim(run.pk, "other:2", most=5)
-
-    line = lines.only("lease lost")
-    assert len(claimed) == 5
-    assert (line["run"], line["count"], line["lost_workers"]) == (run.pk, 3, ["lost:1"])
-
-
 def test_items_that_lost_too_many_workers_are_logged_as_failed(
     run: EvaluationRun, lines: Lines
 ) -> None:
@@ -119,18 +98,6 @@ def test_items_that_lost_too_many_workers_are_logged_as_failed(
 
     assert leases.claim(run.pk, "other:2", most=100) == []
     assert lines.only("items failed")["reasons"] == {"worker_lost": 12}
-
-
-def test_lines_of_a_worker_have_its_name_and_all_ids(
-    small_project: Project, make_judge: MakeJudge, lines: Lines
-) -> None:
-    run = start_run(make_judge(small_project), list(small_project.criteria.all()))
-
-    work_on_run(run.pk, "host:1")
-
-    line = lines.only("run finished")
-    assert ([line[name] for name in IDS], line["worker"]) == (ids(run), "host:1")
-    assert (line["done"], line["failed"]) == (12, {})
 
 
 def test_what_holds_a_run_back_is_said_again_and_again(
@@ -149,15 +116,3 @@ def test_what_holds_a_run_back_is_said_again_and_again(
     assert len(held_back) >= 2
     assert all(line["reasons"] == ["limits of the endpoint"] for line in held_back)
     assert [held_back[0][name] for name in ("run", "project", "judge")] == ids(run)
-
-
-def test_nothing_is_said_of_a_run_that_nothing_holds_back(
-    small_project: Project, make_judge: MakeJudge, lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(calling, "SLOWNESS_SECONDS", 0.1)
-    judge = make_judge(small_project, "--latency", "0.3", use_steps=False, concurrency=4)
-    run = start_run(judge, list(small_project.criteria.all()))
-
-    work_on_run(run.pk, "tester")
-
-    assert "run is held back" not in {line["event"] for line in lines.all}
