@@ -17,12 +17,11 @@ from geval.llm.calls import Answer
 from geval.llm.decisions import DecisionRequest, TypedQuestion, reply_text
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
-from geval.llm.prompts import PromptError, PromptParts
+from geval.llm.prompts import PromptParts
 from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Preferred
 from geval.statistics.scales import Scale
-from tests.decision_server import decision_server
 
 PARTS = PromptParts("clarity", Scale(1, 5), definition="how clear it is")
 SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
@@ -94,11 +93,6 @@ def test_low_mass_of_one_order_is_a_failure() -> None:
     assert outcome.reason == Reason.LOW_COVERAGE
 
 
-def test_a_definition_cannot_pose_as_the_texts() -> None:
-    with pytest.raises(PromptError, match="word it differently"):
-        DecisionPairs().template(PromptParts("x", Scale(1, 5), definition="a\n\nInput:\n\nb"))
-
-
 def compared(project: Project, base_url: str, **settings: Any) -> EvaluationRun:
     endpoint, _ = project.endpoints.get_or_create(name=base_url, base_url=base_url)
     draft = JudgeDraft(
@@ -127,18 +121,3 @@ def test_a_run_on_either_protocol_gives_the_same_preferences(
         values.append([pair.value for pair in pairs])
     assert values[0] == pytest.approx(values[1])
     assert len({round(value, 6) for value in values[0]}) > 2
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_choice_that_is_refused_in_one_order_fails_the_pair(small_project: Project) -> None:
-    def refuse_second(body: dict[str, Any]) -> Any:
-        if "<text_a>\nA ferry" in body["input"]:
-            return [{"type": "refusal"}]
-        shares = [{"value": name, "probability": 1 / 3} for name in ("A", "B", "tie")]
-        return [{"type": "choice", "choice": "A", "probabilities": shares}]
-
-    with decision_server(refuse_second) as (base_url, _asked):
-        run = compared(small_project, base_url)
-
-    assert not run.pair_scores.exists()
-    assert {*run.items.values_list("reason", flat=True)} == {"refusal"}

@@ -9,7 +9,7 @@ from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Project, RunState
-from geval.evaluators.base import Corpus, Item, SettingsError
+from geval.evaluators.base import Corpus, Item
 from geval.evaluators.ensemble import Ensemble, cross_validated_blend, z_scores
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
@@ -33,24 +33,6 @@ def test_the_mean_of_z_scores_weighs_judges_alike_whatever_their_scales() -> Non
     assert (first, second) == (Scored.plain(0.0), Scored.plain(0.0))
     assert isinstance(third, Failure)
     assert third.reason == "no_score"
-
-
-def test_a_judge_without_scores_or_without_differences_is_named() -> None:
-    missing = outcomes(Corpus(scores={("a", "c"): {1: 1.0}}), [1])[0]
-    constant = outcomes(
-        Corpus(scores={("a", "c"): {1: 1.0, 2: 1.0}, ("b", "c"): {1: 1.0, 2: 2.0}}), [1]
-    )[0]
-
-    assert isinstance(missing, Failure)
-    assert missing.detail.startswith("b has no scores on c;")
-    assert isinstance(constant, Failure)
-    assert constant.detail.startswith("a gives all outputs the same")
-    assert constant.detail.endswith(" on c.")
-
-
-def test_a_panel_of_one_is_refused() -> None:
-    with pytest.raises(SettingsError, match="name at least two judges"):
-        Ensemble({"judges": "a, a"})
 
 
 def test_a_blend_finds_the_weights_of_a_linear_truth() -> None:

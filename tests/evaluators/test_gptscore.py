@@ -10,12 +10,12 @@ from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
-from geval.evaluators.base import Item, SettingsError
-from geval.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
+from geval.evaluators.base import Item
+from geval.evaluators.gptscore import GptScore, Likelihood, tokens_of
 from geval.llm.calls import Answer
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
-from geval.llm.prompts import PromptError, PromptParts
+from geval.llm.prompts import PromptParts
 from geval.llm.replies import EchoedToken, ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import EchoRequest
@@ -157,9 +157,6 @@ def test_directions_condition_on_source_or_references_and_both_are_averaged() ->
     assert both == Scored.plain(pytest.approx(-0.175))
 
 
-PAIR = "Text: {{Given}}\nSummary: {{Scored}}"
-
-
 def instruction_of(evaluator: GptScore, criterion: str, definition: str = "") -> str:
     return evaluator.template(PromptParts(criterion, SCALE, definition)).partition("\n\n")[0]
 
@@ -172,30 +169,6 @@ def sent(evaluator: GptScore, criterion: str = "coherence", source: str = "S") -
     return evaluator.requests(question, ASKING)[0].text  # type: ignore[union-attr]
 
 
-def test_a_frozen_template_is_all_that_is_sent_with_the_places_of_both_texts() -> None:
-    assert GptScore({"prompting": "vanilla"}).template(PARTS) == PAIR
-    assert (
-        GptScore().template(PARTS)
-        == "Write a summary of the text below of high coherence (How well it hangs together).\n\n"
-        + PAIR
-    )
-
-
-def test_the_instruction_names_the_aspect_and_definitions_are_composed() -> None:
-    composed = GptScore({"aspects": "fluency + depth", "task": "dialogue"})
-
-    assert (
-        instruction_of(GptScore(), "Coherence")
-        == f"Write a summary of the text below {aspects()['coherence']}."
-    )
-    assert (
-        instruction_of(composed, "Coherence", "How well it hangs together.")
-        == f"Continue the conversation below with a reply {aspects()['fluency']} and"
-        f" {aspects()['depth']}."
-    )
-    assert len(aspects()) == 22
-
-
 @pytest.mark.parametrize("criterion", ["Punch", "Interest"])
 def test_a_criterion_keeps_its_own_definition_even_if_an_aspect_has_its_name(
     criterion: str,
@@ -204,12 +177,6 @@ def test_a_criterion_keeps_its_own_definition_even_if_an_aspect_has_its_name(
         instruction_of(GptScore(), criterion, "Whether it pays 5 %.")
         == f"Write a summary of the text below of high {criterion.lower()} (Whether it pays 5 %)."
     )
-
-
-def test_an_instruction_of_ones_own_has_the_definition_where_it_says() -> None:
-    evaluator = GptScore({"instruction": "Sum it up as a text {{ aspect }}:"})
-
-    assert instruction_of(evaluator, "fluency") == f"Sum it up as a text {aspects()['fluency']}:"
 
 
 def test_a_template_of_ones_own_is_sent_to_the_letter() -> None:
@@ -245,65 +212,12 @@ def test_demonstrations_stand_between_instruction_and_text_as_the_template_write
     )
 
 
-def test_demonstrations_have_several_lines_and_a_criterion_its_own() -> None:
-    evaluator = GptScore(
-        {
-            "prompting": "demonstrations",
-            "template": "<{{Given}}> {{Scored}}",
-            "instruction": "Do it.",
-            "examples": (
-                "for all => others\n[Criterion: Fluency]\none\n\ntwo\n=>\nthree\nfour\n---\n"
-                "five => six\n"
-            ),
-        }
-    )
-
-    assert sent(evaluator) == "Do it.\n\n<for all> others\n\n<S> O"
-    assert sent(evaluator, "fluency") == "Do it.\n\n<one\n\ntwo> three\nfour\n\n<five> six\n\n<S> O"
-
-
 def test_a_run_frozen_by_an_earlier_version_is_continued_with_the_same_prompts() -> None:
     evaluator = GptScore()
 
     question = evaluator.question(Item(Texts("S", "O"), "coherence", "Do it."), SCALE, ASKING)
 
     assert evaluator.requests(question, ASKING)[0].text == "Do it.\n\nText: S\nSummary: O"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"aspects": "fluency+charm"}, "there is no aspect 'charm'"),
-        ({"examples": "a => b\nnothing"}, "line 2 needs “given => scored”"),
-        ({"examples": "a\n=>\nb\n=>\nc"}, "line 4 needs “given => scored”, and “---”"),
-        ({"examples": "a\n=>\n\n---\n"}, "line 2 needs “given => scored”"),
-        ({"examples": "a => {{Given}}"}, "demonstration at line 1 holds a placeholder"),
-        ({"examples": "[criterion:]\na => b"}, "line 1 needs the name of a criterion"),
-        (
-            {"examples": "[criterion: a]\n[criterion: A]"},
-            "line 2 is a second part of the criterion 'A'",
-        ),
-        ({"template": "{{Given}} Tl;dr"}, "needs {{Given}}, and {{Scored}} once at its end"),
-        ({"template": "{{Given}} {{Scored}} ok?"}, "{{Scored}} once at its end"),
-        ({"template": "{{Document}} {{Scored}}"}, "no placeholder 'document'"),
-        ({"instruction": "Write {{Given}}"}, "no placeholder 'given'; it can use {{Aspect}}"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused_with_what_would(
-    settings: dict[str, str], message: str
-) -> None:
-    with pytest.raises(SettingsError) as refused:
-        GptScore(settings)
-
-    assert message in str(refused.value)
-
-
-def test_what_cannot_be_asked_about_a_criterion_is_refused_by_its_name() -> None:
-    only_fluency = {"prompting": "demonstrations", "examples": "[criterion: fluency]\na => b"}
-    with pytest.raises(PromptError, match=r"has none for Coherence; .*“.criterion: Coherence.”"):
-        GptScore(only_fluency).template(PARTS)
-    with pytest.raises(PromptError, match="definition of Punch holds"):
-        GptScore().template(PromptParts("Punch", SCALE, definition="like {{Scored}}"))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -330,30 +244,3 @@ def test_a_run_against_the_stand_in_scores_every_output_and_pays_once(
     stored = ModelReply.objects.filter(items__run=first).first()
     assert stored is not None
     assert stored.choices[0]["echoed"][0][1] is None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_stored_echo_serves_a_judge_of_the_same_question(
-    small_project: Project, start_standin: Callable[..., object]
-) -> None:
-    endpoint = small_project.endpoints.create(name="e", base_url=start_standin().base_url)  # type: ignore[attr-defined]
-    runs = []
-    for name, settings in (("mean", {}), ("sum", {"reduce": "sum"})):
-        draft = JudgeDraft(
-            name, endpoint=endpoint, model="offline-stand-in", kind="gptscore", settings=settings
-        )
-        run = start_run(create_judge(small_project, draft)[0], list(small_project.criteria.all()))
-        work_on_run(run.pk, "tester")
-        runs.append(EvaluationRun.objects.get(pk=run.pk))
-
-    mean, total = runs
-    assert (mean.calls, total.calls) == (12, 0)
-    assert total.cache_hits == 12
-    assert all(
-        a.value > b.value
-        for a, b in zip(
-            mean.scores.order_by("output", "criterion"),
-            total.scores.order_by("output", "criterion"),
-            strict=False,
-        )
-    )

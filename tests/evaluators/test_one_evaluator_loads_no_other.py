@@ -24,10 +24,6 @@ def test_a_judges_evaluator_is_loaded_alone() -> None:
     assert printed.stdout.split() == ["True", "False"]
 
 
-def test_a_kind_that_nobody_provides_has_no_evaluator() -> None:
-    assert registry.find_evaluator("no-such-kind") is None
-
-
 def test_a_broken_evaluator_is_loaded_once_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = EntryPoint("broken", "no_such_package:Evaluator", registry.ENTRY_POINTS)
     loads: list[str] = []

@@ -3,17 +3,15 @@ make of it."""
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
 from geval.evaluators.base import Item
-from geval.evaluators.pairwise import JudgedPair, Pairwise
+from geval.evaluators.pairwise import Pairwise
 from geval.llm.calls import Answer
 from geval.llm.item_texts import Texts
 from geval.llm.prompts import PromptParts
@@ -110,13 +108,6 @@ def test_samples_are_counted_in_each_order() -> None:
     assert outcome.value == pytest.approx((0.75 + 0.625) / 2)
 
 
-def test_without_ties_the_prompt_offers_none() -> None:
-    with_ties, without = Pairwise().template(PARTS), Pairwise({"ties": False}).template(PARTS)
-
-    assert "or C if both are equally good" in with_ties
-    assert "answer ONLY A or B" in without
-
-
 @pytest.fixture
 def compared(small_project: Project, load: Callable[..., object]) -> Project:
     load(small_project, {"preferences.csv": PREFERENCES})
@@ -159,66 +150,3 @@ def test_a_run_compares_the_pairs_that_people_compared_and_scores_outputs_by_the
     for pair in pairs:
         assert scores[pair.output_id] == pytest.approx(pair.value)
         assert scores[pair.rival_id] == pytest.approx(1 - pair.value)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_all_pairs_of_a_document_can_be_asked_for_and_a_second_run_has_nothing_to_do(
-    compared: Project, start_standin: Callable[..., object]
-) -> None:
-    run = run_of(compared, start_standin, pairs="all")
-    again = start_run(run.judge, list(compared.criteria.all()))
-    work_on_run(again.pk, "tester")
-
-    assert run.pair_scores.count() == 6
-    assert again.items.count() == 0
-
-
-@pytest.mark.django_db(transaction=True)
-def test_without_preferences_of_people_it_is_said_what_to_do(
-    small_project: Project, start_standin: Callable[..., object]
-) -> None:
-    with pytest.raises(
-        RunError, match="Nobody has compared two outputs on these criteria; set the judge's pairs"
-    ):
-        run_of(small_project, start_standin)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_report_sets_its_choices_beside_peoples(
-    compared: Project, start_standin: Callable[..., object]
-) -> None:
-    from evaluations.reports.report import leaderboards
-    from evaluations.reports.serving.live import live_data
-
-    run = run_of(compared, start_standin)
-
-    criterion = compared.criteria.get(name="coherence")
-    ((_name, board),) = leaderboards(compared, live_data(compared), [run.judge], [criterion])
-
-    (found,) = board.pairwise
-    prefers_good = [
-        (pair.value > 0.5) == (pair.output.system.name == "good")
-        for pair in (
-            PairScore.objects.filter(run=run).select_related("output__system").order_by("output")
-        )
-    ]
-    people = [True, True, False]
-    assert found.pairs == found.comparisons == 3
-    assert found.agreement.value == pytest.approx(
-        sum(a == b for a, b in zip(prefers_good, people, strict=True)) / 3
-    )
-    assert found.left is not None
-    assert found.left > 0.5
-    assert {system for system, _ in found.ranking} == {"good", "odd"}
-    assert sum(strength for _, strength in found.ranking) == pytest.approx(0)
-    assert board.judges == ()
-
-
-def test_placeholder_in_a_definition_is_data() -> None:
-    parts = replace(PARTS, definition="As written in {{ guideline }}.")
-    item = Item(Texts("s", "o", rival="r"), "coherence", Pairwise().template(parts))
-
-    question = Pairwise().question(item, Scale(1, 5), RequestSettings(model="m", mode="direct"))
-
-    assert isinstance(question, JudgedPair)
-    assert "As written in {{ guideline }}." in question.orders[0].prompt
