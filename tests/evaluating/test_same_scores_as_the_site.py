@@ -27,8 +27,6 @@ PRESET = "summarisation/any/coherence"
     ("settings", "steps", "route"),
     [
         ({"mode": "logprobs"}, True, ""),
-        ({"mode": "logprobs"}, False, ""),
-        ({"mode": "direct"}, True, ""),
         ({"mode": "direct", "reply_form": "rating"}, True, ""),
         ({"kind": "decision", "protocol": "systemone"}, False, ""),
         ({"mode": "logprobs"}, True, "/responses"),
