@@ -20,7 +20,7 @@ from geval.client.requests import ApiError
 from tests.workbooks import xlsx
 
 EXAMPLES = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = ("doc", "doc_id", "system_id", "criterion", "annotator", "judge", "score", "output",
          "winner", "turns", "ann", "gpt", "all_responses")  # fmt: skip
