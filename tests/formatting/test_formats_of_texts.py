@@ -37,11 +37,6 @@ def words_of(html: str) -> str:
     return unescape(re.sub(r"<[^>]*>", "", html))
 
 
-def test_plain_texts_have_no_html() -> None:
-    assert shown("# A *b* <c>", FieldFormat()).html == ""
-    assert shown("# A *b* <c>", FieldFormat()).why == ""
-
-
 def test_code_is_coloured_in_its_language_and_without_one_shown_as_code() -> None:
     coloured = html_of("def f():\n    pass", TextFormat.CODE, "python")
 
@@ -140,12 +135,6 @@ LOOKS = {
 @pytest.mark.parametrize(("text", "kind"), LOOKS.items())
 def test_a_format_is_told_by_the_looks_of_a_text(text: str, kind: TextFormat) -> None:
     assert looks_like(text) == kind
-
-
-def test_a_wrong_guess_is_silent() -> None:
-    found = shown("[see the note] and so on", FieldFormat(TextFormat.AUTOMATIC))
-
-    assert (found.html, found.why) == ("", "")
 
 
 @given(LINES)

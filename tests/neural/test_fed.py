@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geval.evaluators.base import EvaluatorError, Item, SettingsError
-from geval.evaluators.fed import Fed, qualities, utterances
+from geval.evaluators.base import Item, SettingsError
+from geval.evaluators.fed import Fed, utterances
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
-from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.scoring import Scored
-from geval.statistics.scales import Scale
 from geval.texts.turns import Turn
 from tests.neural.conftest import LIMIT, OUTPUTS, torch
 
@@ -20,7 +18,6 @@ Load = Callable[..., Any]
 SOURCE = "the captain said that\nwhy was the ferry late ?"
 GOOD, BAD = ("yes , yes .", "the city is old"), ("no .", "why is that not said ?", "who")
 FROZEN = "\n".join([*(f"+ {text}" for text in GOOD), *(f"- {text}" for text in BAD)])
-FOLLOW_UPS = f"[criterion: Charm]\n{FROZEN}"
 
 
 def items() -> list[Item]:
@@ -117,24 +114,6 @@ def test_utterances_are_the_lines_of_a_source_or_the_turns_of_a_conversation() -
     assert utterances(Texts("shown", "all", turns=session)) == ["hi", "bye"]
 
 
-def asked(criterion: str, **settings: str) -> str:
-    evaluator = Fed({"model": "m", **settings})
-    return evaluator.template(PromptParts(criterion, Scale(1, 5)))
-
-
-def test_a_criterion_has_follow_ups_of_its_own_or_of_the_quality_with_its_name() -> None:
-    assert asked("charm", follow_ups=FOLLOW_UPS) == FROZEN
-    assert asked("Engagingness") == qualities()["engaging"].written
-    assert asked("error_recovery", follow_ups=FOLLOW_UPS) == qualities()["error recovery"].written
-    assert asked("depth", follow_ups="- no\n[criterion: charm]\n+ yes") == "- no"
-    assert len({quality.written for quality in qualities().values()}) == 18
-
-
-def test_a_criterion_without_follow_ups_is_refused_with_what_to_do() -> None:
-    with pytest.raises(PromptError, match=r"no follow-ups on groundedness .*\[criterion: ground"):
-        asked("groundedness")
-
-
 @pytest.mark.parametrize(
     ("follow_ups", "message"),
     [
@@ -150,8 +129,3 @@ def test_follow_ups_that_cannot_be_read_are_refused_with_their_line(
         Fed({"model": "m", "follow_ups": follow_ups})
 
     assert message in str(refused.value)
-
-
-def test_a_model_of_another_kind_is_refused(tiny: Callable[[str], str]) -> None:
-    with pytest.raises(EvaluatorError, match="FED needs a causal language model"):
-        Fed({"model": tiny("t5")}).load()

@@ -11,7 +11,7 @@ from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
+from evaluations.models import EvaluationRun, ItemState, Project, RunState
 from geval.evaluators.bartscore import BartScore
 from geval.evaluators.base import EvaluatorError, Item
 from geval.evaluators.bertscore import BertScore
@@ -90,17 +90,6 @@ def test_a_model_that_is_not_there_is_named_with_what_to_give(tmp_path: Path) ->
         BartScore({"model": str(tmp_path / "nothing")}).load()
 
 
-def test_a_folder_with_broken_weights_is_named(tiny: Callable[[str], str], tmp_path: Path) -> None:
-    import shutil
-
-    folder = tmp_path / "broken"
-    shutil.copytree(tiny("bert"), folder)
-    (folder / "model.safetensors").write_bytes(b"not weights")
-
-    with pytest.raises(EvaluatorError, match="BERTScore cannot load the model"):
-        BertScore({"model": str(folder)}).load()
-
-
 def test_a_model_of_the_wrong_kind_is_named_with_the_right_one(tiny: Callable[[str], str]) -> None:
     with pytest.raises(
         EvaluatorError, match=r"BARTScore needs an encoder-decoder model .* is of another kind"
@@ -115,16 +104,6 @@ def test_a_model_without_trained_weights_for_the_task_is_refused(
         EvaluatorError, match=r"FactCC needs a classifier of texts; .* without trained weights"
     ):
         FactCc({"model": tiny("bert")}).load()
-
-
-def test_labels_that_cannot_be_distinguished_are_asked_for(tiny: Callable[[str], str]) -> None:
-    with pytest.raises(EvaluatorError, match=r"no label 'true' \(labels: correct, incorrect\)"):
-        FactCc({"model": tiny("classifier"), "label": "true"}).load()
-
-
-def test_a_device_that_is_not_there_is_named(tiny: Callable[[str], str]) -> None:
-    with pytest.raises(EvaluatorError, match="BERTScore cannot use the device 'cuda:7'"):
-        BertScore({"model": tiny("bert"), "device": "cuda:7"}).load()
 
 
 OUTPUTS = "\n".join(
@@ -178,18 +157,3 @@ def test_a_run_whose_model_is_missing_pauses_with_the_message_and_resumes_when_i
     assert run.state == RunState.DONE
     cut = run.scores.get(output__document__doc_id="d2")
     assert f"output was cut from 62 to {LIMIT} tokens" in cut.note
-
-
-@pytest.mark.django_db(transaction=True)
-def test_without_its_packages_a_run_pauses_with_the_command_that_installs_them(
-    project: Project, load: Load, tiny: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load(project, {"outputs.jsonl": OUTPUTS})
-    monkeypatch.setattr(BertScore, "packages", ("torch_that_is_not_there",))
-
-    run = run_of(project, model=tiny("bert"))
-
-    assert run.state == RunState.PAUSED
-    assert run.message.startswith("BERTScore is not installed (torch_that_is_not_there missing)")
-    assert run.message.endswith("pip install 'geval-site[neural]'")
-    assert Judge.objects.get().runs.get() == run

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from geval.evaluators.base import Item
-from geval.evaluators.bertscore import BertScore
 from geval.evaluators.embedding import EmbeddingSimilarity
-from geval.evaluators.wordmover import WordMover
 from geval.llm.item_texts import Texts
 
 SOURCE = "The ferry to the island sails at noon, because the morning storm has passed."
@@ -51,29 +49,3 @@ def test_embedding_similarity_prefers_a_paraphrase_and_equals_sentence_transform
     )
     assert close > far + 0.4
     assert same == pytest.approx(1, abs=1e-5)
-
-
-def test_bertscore_prefers_a_paraphrase(model: str) -> None:
-    evaluator = BertScore({"model": model})
-    evaluator.load()
-
-    close, far, same = (
-        outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE))
-    )
-
-    assert same == pytest.approx(1, abs=1e-5)
-    assert close > far + 0.1
-
-
-@pytest.mark.parametrize("unit", ["words", "sentences", "both"])
-@pytest.mark.parametrize("vectors", ["static", "contextual"])
-def test_word_movers_similarity_prefers_a_paraphrase(model: str, unit: str, vectors: str) -> None:
-    evaluator = WordMover({"model": model, "unit": unit, "vectors": vectors})
-    evaluator.load()
-
-    close, far, same = (
-        outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE))
-    )
-
-    assert same == pytest.approx(1, abs=1e-5)
-    assert same > close > far

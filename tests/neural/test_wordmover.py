@@ -125,22 +125,6 @@ def test_words_are_found_in_capitals_or_not_and_those_without_a_vector_are_count
     assert "have no vector" in found.note
 
 
-def test_words_can_be_left_out(file: Callable[..., str]) -> None:
-    kept, left = (
-        value(scored(file(VECTORS), item("The ferry", "ferry"), left_out=words)[0])
-        for words in ("", "a the")
-    )
-
-    assert left == pytest.approx(1)
-    assert kept == pytest.approx(math.exp(-math.hypot(9, 9) / 2))
-
-
-def test_the_source_can_be_compared_with(file: Callable[..., str]) -> None:
-    found = scored(file(VECTORS), item("ferry", source="boat"), against="source")[0]
-
-    assert value(found) == pytest.approx(math.exp(-3))
-
-
 def test_a_text_without_any_vector_fails_its_item_and_no_other(file: Callable[..., str]) -> None:
     failed, fine = scored(file(VECTORS), item("zzz", "ferry"), item("boat", "boat"))
 
@@ -164,8 +148,3 @@ def test_a_file_that_cannot_be_used_says_where_and_why(
 ) -> None:
     with pytest.raises(EvaluatorError, match=message):
         scored(file(text), item("ferry", "boat"))
-
-
-def test_a_file_has_no_vectors_in_context(file: Callable[..., str]) -> None:
-    with pytest.raises(EvaluatorError, match="Choose static vectors, or an encoder"):
-        WordMover({"model": file(VECTORS), "vectors": "contextual"}).load()

@@ -177,14 +177,6 @@ def test_it_says_what_changed_since_the_base_branch(
     assert "rho −" in changed.replace("-", "−")
 
 
-def test_without_the_files_on_the_base_branch_nothing_is_compared(
-    run: Callable[..., tuple[int, str]], repository: Path
-) -> None:
-    (repository / "new.csv").write_bytes((repository / "ratings.csv").read_bytes())
-
-    assert "| – |" in run(INPUT_FILES="outputs.csv new.csv scores.csv")[1]
-
-
 @pytest.mark.parametrize(
     ("required", "code", "level"),
     [("raters>=3", 0, "notice"), ("raters>=4", 1, "error"), ("nonsense", 3, "error")],
@@ -290,13 +282,6 @@ def test_nothing_outside_the_checkout_is_read(
         assert code == 3
         assert "outside the checkout" in printed or "is a link" in printed
         assert "a secret" not in printed
-
-
-def test_an_odd_quote_is_an_error(run: Callable[..., tuple[int, str]]) -> None:
-    code, printed = run(INPUT_FILES="it's.csv")
-
-    assert code == 3
-    assert "No closing quotation" in printed
 
 
 @pytest.mark.parametrize(

@@ -52,26 +52,6 @@ def test_verdicts_are_the_sites(
     assert f"[All numbers]({site.address}/p/small/report/)" in table
 
 
-def test_wrong_names_are_errors_and_a_criterion_is_answered_about_alone(
-    inputs: dict[str, str], database_url: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    site = SiteProcess(database_url)
-    try:
-        inputs["INPUT_SITE"] = site.address
-        for name in ("judge", "criterion"):
-            assert main(inputs | {f"INPUT_{name.upper()}": "nonsense"}) == 3
-            assert f"no {name} 'nonsense' (there are: " in capsys.readouterr().out
-        assert main(inputs | {"INPUT_JUDGE": "near"}) == 3
-        assert "with requirements (require)" in capsys.readouterr().out
-        main(inputs | {"INPUT_CRITERION": "Fluency"})
-        table = capsys.readouterr().out
-    finally:
-        site.stop()
-
-    assert "| fluency | " in table
-    assert "| coherence | " not in table
-
-
 def test_a_site_needs_a_project_and_a_token(capsys: pytest.CaptureFixture[str]) -> None:
     assert main({"INPUT_SITE": "http://127.0.0.1:9"}) == 3
     assert "(project) and a token" in capsys.readouterr().out
