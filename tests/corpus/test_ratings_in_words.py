@@ -6,13 +6,10 @@ import io
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from annotations.models import Rating
 from evaluations.corpus.store import LoadError, LoadResult
-from evaluations.models import Criterion, Project, Score, Upload
+from evaluations.models import Criterion, Project, Score
 from evaluations.reports.ratings.exports import as_csv
 from geval.files.contents import ColumnContent
 from geval.files.load_text import result_in_lines
@@ -199,25 +196,3 @@ def test_words_that_tell_systems_apart_name_them() -> None:
 @pytest.mark.parametrize(("words", "is_pair"), [("yes no yes x", False), ("yes no no yes x", True)])
 def test_a_column_is_of_a_pair_if_four_in_five_words_are(words: str, *, is_pair: bool) -> None:
     assert ColumnContent("label", tuple(words.split())).is_of_pair is is_pair
-
-
-def test_the_upload_page_asks_says_what_was_read_and_loads_it(
-    owner: User, project: Project
-) -> None:
-    client = Client()
-    client.force_login(owner)
-    rows = rows_with(correctness_Anna="pass fail")
-    content = "\n".join(";".join(row) for row in (rows[0], *(row.values() for row in rows)))
-
-    page = client.post(
-        "/p/small/data/upload/",
-        {"files": [SimpleUploadedFile("table.csv", content.encode())]},
-        follow=True,
-    ).content.decode()
-
-    assert "Ready to load." in page
-    assert "“pass” is 1, “fail” is 0 (8 ratings)" in page
-    upload = Upload.objects.get()
-    done = client.post(f"{upload.get_absolute_url()}load/", follow=True).content.decode()
-    assert "“pass” is 1, “fail” is 0 (8 ratings)" in done
-    assert sorted(scores()) == [0, 0, 0, 1, 1, 1, 1, 1]

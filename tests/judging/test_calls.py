@@ -103,15 +103,6 @@ def test_an_error_that_does_not_pass_is_reported_at_once(kind: ErrorKind) -> Non
     assert script.slept == []
 
 
-def test_an_address_where_nothing_answers_is_reported_after_a_few_tries() -> None:
-    script = Scripted([failing(ErrorKind.CONNECTION)] * 9)
-
-    with pytest.raises(EndpointError):
-        ask(script, attempts=8)
-
-    assert len(script.asked_for) == 3
-
-
 def test_the_time_the_server_names_is_waited() -> None:
     script = Scripted([failing(ErrorKind.RATE_LIMIT, retry_after=7), reply(1)])
 
@@ -144,22 +135,6 @@ def test_a_rate_limit_is_waited_for_however_often_it_comes() -> None:
     )
 
     assert (answer.calls, len(answer.choices), len(script.slept)) == (31, 1, 30)
-
-
-def test_other_errors_between_rate_limits_are_counted_by_themselves() -> None:
-    errors = [
-        failing(kind)
-        for _ in range(3)
-        for kind in (ErrorKind.RATE_LIMIT, ErrorKind.RATE_LIMIT, ErrorKind.SERVER)
-    ]
-    policy = RetryPolicy(attempts=3, rate_limit_patience=1800)
-    script = Scripted(errors)
-
-    with pytest.raises(EndpointError) as caught:
-        asyncio.run(ask_until_answered(script.chat, REQUEST, policy=policy, sleep=script.sleep))
-
-    assert caught.value.kind == ErrorKind.SERVER
-    assert not script.answers
 
 
 def test_a_rate_limit_without_end_pauses_the_run_and_fails_no_item() -> None:

@@ -291,17 +291,6 @@ def test_what_is_wrong_with_one_answer_leaves_the_others(
     assert stated.detail
 
 
-# In the place of the answers to two questions.
-ODD_ANSWERS: list[Any] = [
-    None, [], {}, "x", 5, True, [None, None], [[], []], [{}, {}], [openai_answer()],
-    [openai_answer(), TRUE, TRUE], {"rating": TRUE}, {"rating_1": None, "rating_2": None},
-    {"rating_1": {}, "rating_2": []}, {"rating_3": TRUE}, {"Rating_1": TRUE},
-    [openai_answer(name="rating_1"), TRUE | {"name": "rating_1"}],
-    [openai_answer(name="rating_1"), TRUE | {"name": "rating_3"}],
-    [openai_answer(name="rating"), TRUE | {"name": "rating"}],
-    [openai_answer(probabilities=[0.2] * 4), {"type": "predicate"}],
-    [openai_answer(name="rating_2"), {"type": "predicate", "name": "rating_1"}],
-]  # fmt: skip
 ODD_CHOICES: list[Any] = [
     None, [], {}, "A", 5, True, {"A": 1.0}, {"A": 0.5, "B": 0.5}, {"A": 0.5, "B": 0.5, "C": 0.0},
     {"A": 0.4, "B": 0.4, "tie": 0.4}, {"A": 0.1, "B": 0.1, "tie": 0.1},
@@ -318,15 +307,6 @@ ODD_CHOICES: list[Any] = [
     [{"value": "A"}, {"value": "B"}, {"value": "tie"}],
     [{"value": "A", "probability": 0.4}, None, {"value": "tie", "probability": 0.6}],
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
-@pytest.mark.parametrize("odd", ODD_ANSWERS)
-def test_odd_answers_to_several_questions_are_malformed(protocol: Protocol, odd: Any) -> None:
-    content = json.dumps({"answers": odd}).encode()
-
-    with pytest.raises(wire.MalformedError):
-        wire.read_decision(content, protocol=protocol, questions=TWO)
 
 
 @pytest.mark.parametrize("protocol", ["decisions", "systemone"])

@@ -67,17 +67,6 @@ def ask(client: Client) -> str:
 
 
 @pytest.mark.parametrize(
-    ("written", "headers"),
-    [
-        ("x-team: research\n\nX-Route : a:b ", {"x-team": "research", "X-Route": "a:b"}),
-        ("", {}),
-    ],
-)
-def test_headers_are_read_by_line(written: str, headers: dict[str, str]) -> None:
-    assert read_headers(written) == headers
-
-
-@pytest.mark.parametrize(
     ("written", "phrase"),
     [
         ("x-team research", "Line 1"),

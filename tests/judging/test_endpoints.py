@@ -163,12 +163,8 @@ def test_a_key_is_masked_in_an_address_and_in_html(key: str, times: int, is_smal
     assert read == f"<a href='/?key=[key hidden]'>[key hidden]</a> {key[:-1]}"
 
 
-@pytest.mark.parametrize(
-    "key", ["sk-secret", "%25" * 30, "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3, "a\\" * 40]
-)
-@pytest.mark.parametrize(
-    "piece", [b"%25", b"%2525", b"\\", b"\\u005c", b"sk-secre\\", b"\\" * 16 + b"u005c"]
-)
+@pytest.mark.parametrize("key", ["%25" * 30, "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3])
+@pytest.mark.parametrize("piece", [b"%25", b"\\u005c", b"sk-secre\\"])
 def test_masking_takes_time_in_proportion_to_a_replys_length(key: str, piece: bytes) -> None:
     pattern = spellings(key)
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,41 +139,6 @@ def test_a_document_of_two_sessions_is_an_error(turns: Records) -> None:
 
     with pytest.raises(geval.InputError, match="Line 5: document d1 is a turn of other, and of 1"):
         geval.measure(turns, **NAMED)
-
-
-@pytest.mark.parametrize("is_output", [False, True])
-@pytest.mark.parametrize(
-    ("session", "error"),
-    [
-        (0.0, ""),
-        (1.5, "expected a short text or whole number that names it, found 1.5"),
-        (True, "expected a short text or whole number that names it, found true"),
-        (["t"], 'expected a short text or whole number that names it, found ["t"]'),
-        ("s" * 201, "201 characters; the limit is 200"),
-        ("a\0b", "contains a NUL character"),
-    ],
-)
-def test_names_of_sessions_are_checked_wherever_they_stand(
-    turns: Records, tmp_path: Path, session: Any, error: str, is_output: bool
-) -> None:
-    records = in_long(turns, "annotator", "ann") + in_long(turns, "judge", "near")
-    for record in records:
-        record["session_id"] = "0" if record["doc_id"] == "d3" else ""
-        if is_output:
-            record |= {"source": "Q?", "output": "A.", "ratings": {"quality": record["score"]}}
-            del record["score"], record["criterion"]
-    at = next(at for at, record in enumerate(records) if record["doc_id"] == "d4")
-    for record in records:
-        if record["doc_id"] == "d4":
-            record["session_id"] = session
-    files = written(tmp_path, {"r.jsonl": "\n".join(map(json.dumps, records))})
-
-    if error:
-        with pytest.raises(geval.InputError, match=f"{at + 1}: session_id: {re.escape(error)}"):
-            geval.measure(files)
-    else:
-        report = geval.measure(files).report
-        assert (report.sessions, report.turns) == (1, 2)
 
 
 @pytest.mark.django_db

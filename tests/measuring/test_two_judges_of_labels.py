@@ -1,16 +1,11 @@
 """Which of two judges gives the expert's verdict more often, at every door."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from django.test import Client
 
 import geval
-from evaluations.corpus.store import load_files
-from evaluations.models import Project
-from geval.files.readers import InputFile
 from geval.statistics.arrays import Outputs
 from geval.statistics.paired_labels import paired_labels
 
@@ -65,31 +60,3 @@ def test_the_interval_knows_how_judges_err_together() -> None:
     assert together.difference == apart.difference == pytest.approx(0.02)
     assert (together.both, together.neither, apart.neither) == (156, 40, 0)
     assert (together.interval.width or 1) < 0.6 * (apart.interval.width or 0)
-
-
-@pytest.mark.django_db
-def test_the_page_has_the_same_counts(project: Project, as_role: Any, tmp_path: Path) -> None:
-    path = tmp_path / "verdicts.csv"
-    rows = verdicts(10, 60)
-    names = ["doc_id", "system_id", "source", "output", "ratings.resolved", "annotator"]
-    lines = [",".join(names)]
-    lines += [f"{row['id']},bot,{row['id']}?,{row['answer']},{row['human']},eve" for row in rows]
-    path.write_text("\n".join(lines))
-    scores = tmp_path / "scores.csv"
-    lines = ["doc_id,system_id,criterion,judge,score"]
-    lines += [
-        f"{row['id']},bot,resolved,{judge},{row[judge]}"
-        for row in rows
-        for judge in ("near", "far")
-    ]
-    scores.write_text("\n".join(lines))
-    load_files(project, [InputFile(each, each.name) for each in (path, scores)])
-    first, second = (project.judges.get(name=name).pk for name in ("near", "far"))
-    client: Client = as_role("viewer")
-
-    page = client.get(
-        f"/p/{project.slug}/report/compare/?first={first}&second={second}"
-    ).content.decode()
-
-    assert "near is right more often" in page
-    assert "+0.25" in page

@@ -1,15 +1,10 @@
 """The page *Annotators* begins with severity and agreement, as far as intervals tell."""
 
-from dataclasses import replace
-
-import pytest
-
 from geval.reports.annotators import (
     AnnotatorNumbers,
     AnnotatorsFound,
     CriterionAnnotators,
     RaterAgreement,
-    _annotator_json,
 )
 from geval.reports.campaign_questions import Severity
 from geval.statistics.agreement import LeaveOneOut
@@ -57,18 +52,3 @@ def test_nobody_is_named_where_intervals_hold_0_or_are_missing() -> None:
 
     assert lead(even).startswith("No annotator is shown")
     assert lead(few).startswith("There are too few ratings")
-
-
-@pytest.mark.parametrize(
-    ("documents", "expected"), [(1, None), (3, None), (9, None), (10, 0.86), (11, 0.86)]
-)
-def test_a_rho_of_few_documents_is_not_given(documents: int, expected: float | None) -> None:
-    others = LeaveOneOut(Estimate(0.86), documents, NONE)
-    of = replace(annotator("ada", (0.0, None)), with_others=others)
-
-    content = _annotator_json(of)
-
-    assert (content["rho_with_others"], content["rho_with_others_documents"]) == (
-        expected,
-        documents,
-    )

@@ -144,23 +144,6 @@ def test_a_project_with_comparisons_alone_has_a_report_in_every_format(
     )
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        "doc_id,system_a,system_b,winner,judge\n1,gpt,claude,a,gpt-4\n",
-        '{"question": 1, "model_a": "gpt", "model_b": "claude", "turn": 1, "winner": "model_a",'
-        ' "judge": ["gpt-4", "pair-v2"]}',
-    ],
-)
-def test_a_file_can_say_itself_that_a_judge_compared(
-    project: Project, load: Load, row: str
-) -> None:
-    result = load(project, {"outputs.jsonl": outputs(), "p": row})
-
-    assert (result.verdicts.created, result.preferences.created) == (1, 0)
-    assert PairScore.objects.get().value in (0.0, 1.0)
-
-
 def test_both_orders_of_a_judge_are_one_verdict_and_a_disagreement_is_a_tie(
     project: Project, load: Load
 ) -> None:

@@ -146,35 +146,6 @@ def test_the_score_of_a_label_is_the_most_probable_one() -> None:
     assert split.on(Scale(0, 2)).value == 1.0
 
 
-CELL = "2-3"  # shipping, which the judge calls refund
-
-
-@pytest.mark.parametrize(
-    ("page", "parts"),
-    [
-        ("judges/", ("Agrees as required", "kappa 0.85")),
-        ("judges/{judge}/", ("Agrees as required", "kappa 0.85", "of shipping", "300")),
-        ("report/", ("1 judge<", f"cell={CELL}")),
-        (f"report/disagreements/?cell={CELL}", ("20 to look at", "shipping → refund (20)")),
-        ("report/disagreements/", ("30 to look at", "billing → shipping")),
-        ("report/numbers/", ("confusion tables",)),
-        ("report/paper/", ("confusion tables",)),
-        ("report/compare/", ("geval.compare",)),
-        ("report/disagreements/?cell=3-1", ("No output is in the cell", "2-3, 1-2")),
-        ("report/disagreements/?cell=x", ("No output is in the cell", "30 to look at")),
-    ],
-)
-def test_pages_show_what_a_judge_of_labels_reaches(
-    labelled: Project, as_role: Callable[[str], Client], page: str, parts: tuple[str, ...]
-) -> None:
-    judge = labelled.judges.get()
-
-    shown = as_role("viewer").get(f"/p/{labelled.slug}/{page.format(judge=judge.pk)}")
-
-    text = " ".join(shown.content.decode().split())
-    assert [part for part in parts if part not in text] == []
-
-
 def test_disagreements_about_labels_are_the_cells_of_the_table(
     labelled: Project, as_role: Callable[[str], Client], tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunState, Score
+from evaluations.models import EvaluationRun, ItemState, Project, RunItem, Score
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 Load = Callable[..., LoadResult]
@@ -61,32 +61,6 @@ def test_the_next_step_is_to_rate_as_many_outputs_as_are_missing(
 
     assert ("it is too early to say" in text) == bool(missing)
     assert f"Rate {missing}" in text if missing else "Rate " not in text
-
-
-@pytest.mark.django_db
-def test_a_run_in_progress_is_announced_and_its_numbers_are_grey(
-    judged_project: Project, run: EvaluationRun, client: Client
-) -> None:
-    before = client.get(ADDRESS + "live/").headers["X-Mark"]
-    items = run.items.count()
-    run.items.filter(pk=run.items.first().pk).update(state=ItemState.PENDING)  # type: ignore[union-attr]
-    EvaluationRun.objects.update(state=RunState.RUNNING)
-
-    live_part = client.get(ADDRESS + "live/", {"mark": before})
-    running, table = page(client), page(client, "paper/")
-    EvaluationRun.objects.update(state=RunState.DONE)
-    done = page(client)
-
-    assert live_part.status_code == 200
-    assert b'id="report-lead" hx-swap-oob="true"' in live_part.content
-    said = f"is in progress: {100 * (items - 1) / items:.0f} % of {items} items done"
-    assert f"Run {run.pk} of Judge Judy" in running
-    assert said in running
-    assert '<tr class="running' in running
-    assert '<tr class="running' in table
-    assert "n = " in table
-    assert "is in progress" not in done
-    assert '<tr class="running' not in done
 
 
 @pytest.mark.django_db
