@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geval.files.cells import NUMBERED, CellColumn, cell_of
-from geval.files.mapping import problems_of
+from geval.files.mapping import commented_raters, problems_of
 from geval.files.questions import UploadQuestion
 from geval.files.rater_names import KnownNames, is_judge_like
 from geval.files.recognition import Recognition, recognise
@@ -306,3 +306,26 @@ def test_a_row_for_each_rating_needs_no_criterion_beside_the_texts() -> None:
     assert cells(recognition.columns) == {"Rating": ("overall", "")}
     assert recognition.columns["Ticket"] == "doc_id"
     assert recognition.questions == ()
+
+
+@pytest.mark.parametrize(
+    ("ratings", "name", "rater"),
+    [
+        (('ratings["C","Anna"]', 'ratings["C","Bert"]'), "Kommentar Anna", "Anna"),
+        (('ratings["C","Anna"]', 'ratings["C","Anna M."]'), "note_anna-m", "Anna M."),
+        (('ratings["C","Anna"]', 'scores["C","gpt-4o"]'), "Anmerkungen", "Anna"),
+        (("ratings", "ratings"), "Anmerkungen", ""),
+        (('ratings["C","Anna"]', 'ratings["C","Bert"]'), "Anmerkungen", None),
+        (('ratings["C","Ann"]', 'ratings["C","Bert"]'), "Kommentar Anna", None),
+        ((), "Anmerkungen", None),
+    ],
+)
+def test_comments_beside_ratings_in_columns_are_the_named_or_the_only_raters(
+    ratings: Sequence[str], name: str, rater: str | None
+) -> None:
+    columns = dict(TEXTS) | {f"c{number}": target for number, target in enumerate(ratings)}
+    columns[name] = "comment"
+
+    assert commented_raters(columns) == {name: rater}
+    refusals = [problem for problem in problems_of(columns) if problem.startswith("Whose comments")]
+    assert len(refusals) == (rater is None)

@@ -148,3 +148,35 @@ def test_a_rate_limit_without_end_pauses_the_run_and_fails_no_item() -> None:
     assert caught.value.kind.stops_run
     assert "30 minutes" in caught.value.message
     assert 1800 <= sum(script.slept) < 1900
+
+
+def test_an_address_where_nothing_answers_is_reported_after_a_few_tries() -> None:
+    script = Scripted([failing(ErrorKind.CONNECTION)] * 9)
+
+    with pytest.raises(EndpointError):
+        ask(script, attempts=8)
+
+    assert len(script.asked_for) == 3
+
+
+def test_an_answer_without_a_choice_is_an_error() -> None:
+    with pytest.raises(EndpointError) as raised:
+        ask(Scripted([reply(0)]))
+
+    assert raised.value.kind == ErrorKind.MALFORMED
+
+
+def test_other_errors_between_rate_limits_are_counted_by_themselves() -> None:
+    errors = [
+        failing(kind)
+        for _ in range(3)
+        for kind in (ErrorKind.RATE_LIMIT, ErrorKind.RATE_LIMIT, ErrorKind.SERVER)
+    ]
+    policy = RetryPolicy(attempts=3, rate_limit_patience=1800)
+    script = Scripted(errors)
+
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(ask_until_answered(script.chat, REQUEST, policy=policy, sleep=script.sleep))
+
+    assert caught.value.kind == ErrorKind.SERVER
+    assert not script.answers

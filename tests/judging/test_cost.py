@@ -2,7 +2,10 @@
 
 from decimal import Decimal
 
-from geval.llm.cost import Prices, cost
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geval.llm.cost import Prices, cost, estimated_tokens, most_tokens
 from geval.llm.run_parameters import RunParameters
 
 
@@ -40,3 +43,8 @@ def test_a_run_without_such_a_price_stores_what_earlier_versions_stored() -> Non
     assert "price_cached" not in RunParameters(price_in=Decimal(1)).as_json()
     stored = RunParameters(price_in=Decimal(1), price_cached=Decimal(0)).as_json()
     assert (stored["price_in"], stored["price_cached"]) == ("1", "0")
+
+
+@given(st.text())
+def test_the_upper_bound_is_above_the_estimate(text: str) -> None:
+    assert most_tokens(len(text.encode())) >= estimated_tokens(len(text))

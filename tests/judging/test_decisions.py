@@ -20,6 +20,7 @@ from geval.llm.decisions import (
     points_asked,
     reply_text,
     score_decision,
+    why_not_decided,
 )
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
@@ -346,3 +347,9 @@ def test_shares_that_a_server_has_rounded_are_made_to_add_up() -> None:
     assert isinstance(score, Scored)
     assert score.distribution[5] == pytest.approx(0.2 / 0.99)
     assert math.fsum(score.distribution.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("highest", "is_refused"), [(9, False), (10, False), (11, True)])
+def test_a_scale_with_more_points_than_levels_is_refused(highest: int, is_refused: bool) -> None:
+    assert (why_not_decided(Scale(1, highest)) != "") is is_refused
+    assert bool(Decision.why_not_on(Scale(1, highest), "")) is is_refused

@@ -20,7 +20,7 @@ from geval.llm.parsing import Failure
 from geval.llm.providers import BY_NAME, provider_at
 from geval.llm.request_options import read_options
 from geval.llm.requests import ChatRequest, request_key
-from geval.llm.responses import FailedError, responses_body, route_at, without_route
+from geval.llm.responses import FailedError, responses_body, route_at, why_not_at, without_route
 from geval.llm.scoring import Scored, score_by_logprobs, score_directly
 from geval.llm.structured import schema_of
 from geval.statistics.scales import Scale
@@ -389,3 +389,23 @@ def test_it_is_the_same_account_with_the_same_limits_and_provider() -> None:
     assert normalised(chat) == normalised(responses)
     assert provider_at(responses) == provider_at(chat) == BY_NAME["openai"]
     assert chat in likely_addresses(responses)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "api_version", "is_refused"),
+    [
+        ("https://n.openai.azure.com/openai/v1/responses", "", False),
+        ("https://n.openai.azure.com/openai/v1/responses/", "2025-04-01-preview", True),
+        ("https://n.openai.azure.com/openai/responses", "", True),
+        ("https://n.openai.azure.com/openai/deployments/d/responses", "", True),
+        ("https://n.openai.azure.com/openai/deployments/d/Responses", "2025-04-01-preview", True),
+        ("https://n.openai.azure.com/openai/deployments/d", "2025-04-01-preview", False),
+    ],
+)
+def test_an_address_at_which_azure_does_not_serve_it_is_refused_with_the_right_one(
+    base_url: str, api_version: str, is_refused: bool
+) -> None:
+    why_not = why_not_at(base_url, api_version)
+
+    assert (why_not != "") == is_refused
+    assert not is_refused or "https://NAME.openai.azure.com/openai/v1/responses" in why_not

@@ -5,11 +5,14 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geval.llm.parsing import Failure, Rating, Reason, parse_rating
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.reply_structure import choices_from_json, choices_to_json
 from geval.llm.scoring import Scored, score_by_logprobs
+from geval.llm.thoughts import without_thoughts
 from geval.llm.wire import read_chat_answer
 from geval.statistics.scales import Scale
 
@@ -158,3 +161,10 @@ def test_a_reply_that_was_stored_with_its_thought_is_read_without_it() -> None:
     (choice,) = choices_from_json(stored)
 
     assert (choice.text, choice.thought) == ("Coherence: 4", THOUGHT)
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.sampled_from(["<think>", "[THINK]", ""]))
+def test_taking_off_thoughts_twice_changes_nothing(before: str, after: str, tag: str) -> None:
+    once = without_thoughts(ReplyChoice(f"{tag}{before}</think>{after}"))
+
+    assert without_thoughts(once) == once

@@ -1,5 +1,6 @@
 """`geval.compare`, `geval.plan` and `geval.certify`: what a measurement says beyond its verdict."""
 
+import doctest
 import math
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from evaluations.models import Project
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
+from geval.measuring import certifying, comparing, measuring, plans
 from geval.measuring.plans import IN_GROUPS
 from geval.reports.document_values import judge_values
 from geval.statistics.arrays import Outputs
@@ -183,3 +185,10 @@ def test_judges_are_compared_where_documents_have_one_output(
     assert there.interval[0] < (there.difference or 0) < there.interval[1]
     assert back.difference == pytest.approx(-(there.difference or 0))
     assert measured.criteria[0].rho is not None
+
+
+@pytest.mark.parametrize("module", [certifying, comparing, measuring, plans])
+def test_examples_of_docstrings_hold(module: object) -> None:
+    result = doctest.testmod(module, extraglobs={"measure": geval.measure})  # type: ignore[arg-type]
+
+    assert (result.failed, result.attempted > 0) == (0, True)

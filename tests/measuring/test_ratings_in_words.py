@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geval
-from geval.statistics.scales import PAIRS
+from geval.statistics.scales import PAIRS, pair_of, value_in_pair
 from tests.workbooks import Cell, Xml, xlsx
 
 NAMES: dict[str, Any] = {
@@ -105,3 +105,9 @@ def test_parquet_has_booleans_that_are_words(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist(table(2, bool)), path)
 
     assert geval.measure(path, **NAMES).to_dict() == numbers(table(2, int))
+
+
+def test_words_of_no_pair_have_no_value() -> None:
+    assert (value_in_pair("Correct"), value_in_pair("incorrect ")) == (1, 0)
+    assert value_in_pair("ja") is None
+    assert (pair_of("Passed"), pair_of("yes please")) == ("pass or fail", "")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from geval.statistics.jackknife import LeftOut
+from geval.statistics.jackknife import LeftOut, interval_of_the_best
+from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     correlation_interval,
@@ -77,3 +78,15 @@ def test_one_more_annotator_reaches_what_an_annotator_reaches(annotators: int) -
     assert against_all.value is not None
     # Compared with everybody's mean, its equal looks better than an annotator.
     assert against_all.value / ceiling > {2: 1.08, 3: 1.03, 5: 1.01}[annotators]
+
+
+@pytest.mark.parametrize(
+    ("compared", "low", "high"),
+    [(1, 0.400, 0.600), (2, 0.381, 0.592), (30, 0.334, 0.592)],
+)
+def test_the_interval_of_the_best_judge_goes_lower_the_more_it_was_chosen_from(
+    compared: int, low: float, high: float
+) -> None:
+    found = interval_of_the_best(0.5, Interval(0.4, 0.6), compared, 100)
+
+    assert found.ends == pytest.approx((low, high), abs=0.001)

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from geval.statistics.arrays import Ratings
 from geval.statistics.null_judges import (
+    constant_scores,
     length_scores,
     shuffled_scores,
+    shuffles_of,
 )
 from geval.statistics.pass_fail import majority_of
 
@@ -54,3 +56,17 @@ def test_no_verdict_that_is_always_the_same_is_right_more_often_than_the_majorit
     passing = (people.mean() + found.passes) / 2
     chance = 2 * passing * (1 - passing)
     assert found.ac1 == pytest.approx((found.share - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize(
+    ("ratings", "shuffles"),
+    [(0, 20), (1_000, 20), (1_001, 19), (1_250, 16), (4_000, 5), (4_001, 4), (10**7, 4)],
+)
+def test_more_ratings_need_fewer_shuffles(ratings: int, shuffles: int) -> None:
+    assert shuffles_of(ratings) == shuffles
+
+
+def test_a_constant_scores_what_the_judge_scored() -> None:
+    np.testing.assert_array_equal(
+        constant_scores(np.array([1.0, np.nan, 2.0]), 4.0), [4.0, np.nan, 4.0]
+    )

@@ -15,11 +15,12 @@ from geval.statistics.calibration import (
     ReliabilityBin,
     reliability_intervals,
 )
-from geval.statistics.correlation import coefficients_of_rows
-from geval.statistics.resampling import bootstrap_samples, draw
+from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
+from geval.statistics.resampling import bootstrap_samples, draw, drawn_coefficients
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alpha_interval,
+    complete_pairs,
     correlations,
     document_gains,
     human_ceiling,
@@ -188,3 +189,15 @@ def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None
 )
 def test_a_family_is_a_whole_word_of_a_models_name(name: str, family: str) -> None:
     assert family_of(name) == family
+
+
+@given(seeds, st.sampled_from(COEFFICIENTS))
+def test_drawn_systems_are_columns_taken_so_often(seed: int, coefficient: str) -> None:
+    human, judge = complete_pairs(some_table(seed, (5, 6)), some_table(seed + 1, (5, 6), levels=9))
+    columns = np.random.default_rng(seed).integers(0, 6, (7, 6))
+    counts = np.array([np.bincount(row, minlength=6) for row in columns], dtype=float)
+
+    found = drawn_coefficients(human, judge, counts, coefficient)  # type: ignore[arg-type]
+
+    slow = [coefficients_of_rows(human[:, row], judge[:, row], coefficient) for row in columns]  # type: ignore[arg-type]
+    np.testing.assert_allclose(found.T, slow, atol=1e-9)

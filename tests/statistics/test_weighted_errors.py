@@ -21,7 +21,7 @@ from geval.statistics.calibration import (
     reliability_intervals,
 )
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
-from geval.statistics.jackknife import LeftOut
+from geval.statistics.jackknife import LeftOut, counting_by
 from geval.statistics.mean_gaps import mean_gap
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import kish
@@ -316,3 +316,9 @@ def test_equal_weights_change_nothing(seed: int) -> None:
     )
 
     assert weighted == pytest.approx(plain)
+
+
+def test_ten_documents_with_nearly_equal_weights_are_ten() -> None:
+    weight = np.full(10, 1 / 0.3)
+    weight[3] *= 1 + 1e-12
+    assert counting_by(np.ones(10, dtype=bool), weight) == 10
