@@ -48,17 +48,6 @@ def test_the_api_says_it_of_endpoints_and_judges(
     assert judge["warnings"] == endpoint["warnings"]
 
 
-def test_nothing_is_said_where_it_is_set_or_not_needed(
-    project: Project, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored = save_endpoint(project, EndpointDraft(base_url=ADDRESS, name="b", key="sk-1"))
-    before = warn_of_key(endpoint)
-    monkeypatch.setenv(NAME, "sk-1")
-
-    assert before
-    assert [warn_of_key(one) for one in (endpoint, stored, None)] == ["", "", ""]
-
-
 def test_a_worker_that_has_the_key_is_believed(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
