@@ -17,7 +17,7 @@ from geval.files.rows import LoadOptions
 from geval.files.unused import Unused
 from tests.corpus.small_files import SMALL_FILES, SmallFile
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 CONTRACT = Path(__file__).resolve().parents[2] / "docs" / "data-format.md"
 
 
