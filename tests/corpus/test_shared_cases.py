@@ -12,7 +12,7 @@ from tests.corpus.test_small_files import load
 
 FOLDER = CHECKOUT.parent / "shared" / "cases" / "files"
 pytestmark = [
-    pytest.mark.django_db(transaction=True),
+    pytest.mark.django_db,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="the folder ../shared/cases is not here"),
 ]
 # What loading gives, by kind; or a phrase of the error.

@@ -46,7 +46,7 @@ def numbers(rows: Sequence[dict[str, object]], **names: Any) -> dict[str, Any]:
     return geval.measure(rows, **(NAMES | names)).to_dict()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     pair=st.sampled_from(PAIRS),

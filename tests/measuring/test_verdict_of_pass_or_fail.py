@@ -77,7 +77,6 @@ def measured(rows: list[dict[str, Any]]) -> Measurement:
         (rows_of(600, 0.3, (0.96, 0.96), missing=0.4), "keep", "less is shown"),
         (rows_of(600, 0.3, (0.96, 0.96), missing=0.4, cell="n/a"), "keep", "less is shown"),
         (rows_of(300, 0.3, (0.9, 0.9), people=(0.6, 0.6)), "unreliable", "Raters do not agree"),
-        (rows_of(400, 0.01, (0.95, 0.95)), "early", "more fails are needed"),
     ],
 )
 def test_a_judge_is_held_against_raters(
