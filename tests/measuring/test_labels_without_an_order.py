@@ -13,6 +13,7 @@ import pytest
 import geval
 from geval.command_line import main
 from geval.measuring.inputs import InputError
+from geval.reports.label_results import _misspelled
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.labels import (
     confused_by_people,
@@ -301,3 +302,24 @@ def test_a_judge_that_always_gives_the_same_label_may_not_label(each: int, verdi
 
     assert criterion.verdict == verdict
     assert (criterion.reason == "It labels every output refund.") == (verdict == "expert")
+
+
+@pytest.mark.parametrize(
+    ("label", "given", "usual", "is_named"),
+    [("shiping", 1, 10, True), ("Shiping", 2, 100, True), ("shiping", 3, 100, False),
+     ("shiping", 1, 9, False), ("shiping", 1, 11, True), ("other", 1, 100, False)],
+)  # fmt: skip
+def test_a_rare_label_that_is_nearly_a_common_one_is_named(
+    label: str, given: int, usual: int, is_named: bool
+) -> None:
+    numbers = np.repeat([0.0, 1.0, np.nan], [usual, given, 5])
+
+    assert bool([*_misspelled(("shipping", label), numbers)]) is is_named
+
+
+def test_labels_that_equal_the_experts_are_named() -> None:
+    same, other = intents(right=(1, 1, 1)), intents()
+
+    notes = [geval.measure(rows).labels[0].note for rows in (same, same[:29], other)]
+
+    assert ["copied" in note for note in notes] == [True, False, False]

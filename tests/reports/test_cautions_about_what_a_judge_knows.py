@@ -62,3 +62,16 @@ def test_one_output_for_each_document_shows_no_reading(systems: int, *, is_said:
     rows = table(lambda _people, quality: np.clip(np.round(quality), 1, 5), systems=systems)
 
     assert ("reads only the source" in cautions_of(rows)) is is_said
+
+
+def test_a_copy_of_an_experts_pass_or_fail_is_questioned() -> None:
+    rows = [
+        {"id": number, "human": verdict, "judge": verdict}
+        for number, verdict in enumerate(["pass", "fail", "pass"] * 20)
+    ]
+
+    same = str(geval.measure(rows))
+    other = str(geval.measure([*rows[1:], rows[0] | {"judge": "fail"}]))
+
+    assert "Its scores are the ratings of human on every output" in same
+    assert "If they were copied" not in other
