@@ -436,7 +436,8 @@ class Measurement:
                 for answers in self.report.not_applicable_to_people
                 if answers.criterion == row.criterion
             ]
-            others = {each.judge for each in results[row.pk].judges} - {measure.judge}
+            named = {row.judge.name} if row.judge else set[str]()
+            others = {each.judge for each in results[row.pk].judges} - named
             parts += [
                 f"  Caution: {caution.text}"
                 for caution in self.cautions
