@@ -8,8 +8,9 @@ thousand rows, hours for more. Without nested loops, the cost of every plan stay
 the rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import groupby
 from typing import Any
 
 from django.conf import settings
@@ -104,6 +105,13 @@ class CreatedRows:
     def note(self, table: str, pk: int) -> None:
         """Note a row that was created in another way."""
         self._ranges.setdefault(table, []).append(f"{{[{pk},{pk}]}}")
+
+    def note_all(self, table: str, pks: Iterable[int]) -> None:
+        """Note rows that were created in another way; most of their ids follow each other."""
+        apart = groupby(enumerate(sorted(pks)), lambda pair: pair[1] - pair[0])
+        for _key, together in apart:
+            ids = [pk for _place, pk in together]
+            self._ranges.setdefault(table, []).append(f"{{[{ids[0]},{ids[-1]}]}}")
 
     @property
     def ranges(self) -> dict[str, str]:

@@ -92,7 +92,9 @@ class Merge:
         self._confirm_scales()
         self.steps.begin("raw replies")
         read = parse_first_digit if self.about.first_digit else None
-        load.replies.merge(result.replies, errors=load.errors, files=load.file_names, read=read)
+        load.replies.merge(
+            result.replies, load.created, errors=load.errors, files=load.file_names, read=read
+        )
         result.unreadable = load.replies.unreadable
         return result
 

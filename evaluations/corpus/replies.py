@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable
+from evaluations.corpus.load_statements import OUTPUT_IDS, CreatedRows, StagingTable
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from geval.files import contradictions
 from geval.files.load_results import LoadTally
@@ -39,12 +39,19 @@ class ReplyStage:
         self.table.add((file, row.line, output, criterion, run, replies), len(replies))
 
     def merge(
-        self, tally: LoadTally, *, errors: FileErrors, files: Mapping[int, str], read: Read | None
+        self,
+        tally: LoadTally,
+        created: CreatedRows,
+        *,
+        errors: FileErrors,
+        files: Mapping[int, str],
+        read: Read | None,
     ) -> None:
         """Create items, replies and scores from the staged rows. Existing items with different
         replies are errors.
 
         Args:
+            created: gets the ids of what is created.
             read: a rule that replaces the built-in parser.
         """
         if not self.table.count:
@@ -79,7 +86,7 @@ class ReplyStage:
                 _replies, file, line = new[key]
                 message = contradictions.of_scores(here, by_itself)
                 errors.add(files[file], line, "all_responses", message)
-            _store({key: new[key][0] for key in new}, outcomes, criteria)
+            _store({key: new[key][0] for key in new}, outcomes, criteria, created)
 
     def sample(self, criterion: int) -> list[str]:
         """Return some replies about a criterion."""
@@ -133,15 +140,20 @@ def _contradicting(
 ) -> Iterator[tuple[Key, float | None, float | None]]:
     """Return existing scores of the judge, imported without replies, that the replies contradict:
     the key, the replies' score and the existing score."""
+    for key, score in _scores_of(outcomes):
+        outcome = outcomes.get(key)
+        if isinstance(outcome, Scored) and not _are_same(outcome.number, score):
+            yield key, outcome.number, score
+
+
+def _scores_of(outcomes: Mapping[Key, Scored | Failure]) -> Iterator[tuple[Key, float | None]]:
+    """Yield the scores that exist of some outputs by some runs."""
     runs, outputs, _criteria = zip(*outcomes, strict=True) if outcomes else ((), (), ())
     scores = Score.objects.filter(run__in=set(runs), output__in=set(outputs)).values_list(
         "run", "output", "criterion", "value"
     )
     for run, output, criterion, score in scores:
-        key = (run, output, criterion or 0)
-        outcome = outcomes.get(key)
-        if isinstance(outcome, Scored) and not _are_same(outcome.number, score):
-            yield key, outcome.number, score
+        yield (run, output, criterion or 0), score
 
 
 def _are_same(number: float | None, score: float | None) -> bool:
@@ -154,6 +166,7 @@ def _store(
     new: Mapping[Key, Sequence[str]],
     outcomes: Mapping[Key, Scored | Failure],
     criteria: Mapping[int, Criterion],
+    created: CreatedRows,
 ) -> None:
     stored = ModelReply.objects.bulk_create(
         ModelReply(
@@ -164,7 +177,7 @@ def _store(
         )
         for (_run, _output, criterion), replies in new.items()
     )
-    RunItem.objects.bulk_create(
+    items = RunItem.objects.bulk_create(
         RunItem(
             run_id=run,
             output_id=output,
@@ -176,8 +189,9 @@ def _store(
         )
         for ((run, output, criterion), outcome), reply in zip(outcomes.items(), stored, strict=True)
     )
+    earlier = {key for key, _value in _scores_of(outcomes)}
     # An equal score that was imported without replies gets the distribution that the replies show.
-    Score.objects.bulk_create(
+    scores = Score.objects.bulk_create(
         (
             Score(
                 run_id=run,
@@ -197,6 +211,13 @@ def _store(
         unique_fields=["run", "output", "criterion"],
         update_fields=["distribution", "coverage", "entropy", "mode", "note"],
     )
+    new_scores = [
+        score
+        for score in scores
+        if (score.run_id, score.output_id, score.criterion_id) not in earlier
+    ]
+    for model, rows in ((ModelReply, stored), (RunItem, items), (Score, new_scores)):
+        created.note_all(model._meta.db_table, [row.pk for row in rows])
 
 
 def _known(keys: Sequence[Key]) -> dict[Key, list[str]]:

@@ -18,6 +18,7 @@ from evaluations.models import (
     GapCause,
     ItemState,
     Judge,
+    ModelReply,
     Project,
     RunItem,
     RunState,
@@ -95,6 +96,25 @@ def test_earlier_uploads_stay(
     undo(client, later)
 
     assert counts() == before
+
+
+def test_upload_of_replies_is_undone_with_what_was_read_from_them(
+    client: Client, load: Callable[..., Upload], project: Project
+) -> None:
+    header = "id,question,answer,human,judge\n"
+    lines = [
+        f"{n},Which {n}?,Answer {n}.,{v},<reason>{n}</reason><verdict>{v}</verdict>"
+        for n, v in enumerate(["pass", "fail", "pass"] * 10)
+    ]
+    upload = load({"answers.csv": header + "\n".join(lines)})
+    assert (RunItem.objects.count(), Score.objects.count(), ModelReply.objects.count()) == (30,) * 3
+
+    client.post(f"{upload.get_absolute_url()}undo/")
+
+    upload.refresh_from_db()
+    assert upload.state == UploadState.UNDONE
+    left = [kind for kind in (*KINDS, RunItem, ModelReply) if kind.objects.exists()]
+    assert left == []
 
 
 @pytest.mark.parametrize(

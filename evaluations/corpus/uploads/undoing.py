@@ -19,9 +19,11 @@ from evaluations.models import (
     EvaluationRun,
     GapCause,
     Judge,
+    ModelReply,
     PairScore,
     PolicyDecision,
     Project,
+    RunItem,
     Score,
     StudyItem,
     System,
@@ -34,8 +36,8 @@ from geval.texts.numbers import counted, money
 from geval_site.sql import fetch_rows, fetch_value
 
 # What is deleted, what depends on others first. The last are kept if something else uses them.
-CREATED: tuple[type[models.Model], ...] = (PairScore, Score, Preference, Rating, CandidateOutput,
-                                           Document)  # fmt: skip
+CREATED: tuple[type[models.Model], ...] = (PairScore, Score, RunItem, ModelReply, Preference,
+                                           Rating, CandidateOutput, Document)  # fmt: skip
 NAMED: tuple[type[models.Model], ...] = (System, Annotator, Criterion, Judge)
 # Rows of a table by ranges of their ids.
 _IN_RANGES = "SELECT lower(r) AS first, upper(r) AS beyond FROM unnest(%s::int8multirange) AS r"
