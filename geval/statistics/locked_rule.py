@@ -3,15 +3,18 @@ groups of documents that their names state. Pure."""
 
 import hashlib
 import re
+import secrets
 from collections import Counter
 from collections.abc import Sequence
 
-from geval.statistics.thresholds import INTERVAL_GROUPS
+from geval.statistics.thresholds import INTERVAL_GROUPS, LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 # The default, smallest and largest share of documents that are locked.
 SHARE, LEAST_SHARE, MOST_SHARE = 0.4, 0.1, 0.9
 # How many looks at locked documents are allowed.
 LOOKS, MOST_LOOKS = 5, 40
+# How many draws of few documents are tried.
+SEEDS = 500
 
 
 def is_locked(name: str, *, seed: str, share: float) -> bool:
@@ -41,6 +44,25 @@ def locked_flags(
         for name, of in stated
     )
     return [is_locked(key, seed=seed, share=share) for key in keys]
+
+
+def new_seed(
+    units: Sequence[str], groups: Sequence[str] = (), *, share: float, by_group: bool = False
+) -> str:
+    """Return a random seed; where documents are few, one that leaves enough of them on both sides,
+    if any of many does. It looks at numbers of documents alone, so that a proof stays valid.
+
+    Args:
+        units, groups, by_group: as for `locked_flags`.
+    """
+    seeds = [secrets.token_hex(8) for _ in range(SEEDS)]
+    if len(units) < TRAINING_DOCUMENTS + LOCKED_DOCUMENTS:
+        return seeds[0]
+    for seed in seeds:
+        locked = locked_flags(units, groups, seed=seed, share=share, by_group=by_group)
+        if LOCKED_DOCUMENTS <= sum(locked) <= len(units) - TRAINING_DOCUMENTS:
+            return seed
+    return seeds[0]
 
 
 def can_lock_groups(units: Sequence[str], groups: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from evaluations.corpus.locks.draws import (
 )
 from evaluations.models import LockedDocuments, LockEvent, Project
 from evaluations.models.improving import EventKind
-from geval.statistics.locked_rule import LOOKS, SHARE, can_lock_groups
+from geval.statistics.locked_rule import LOOKS, SHARE, can_lock_groups, new_seed
 from geval_site.sql import execute_sql
 
 DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
@@ -60,12 +60,15 @@ def lock_documents(
     if not may_redraw:
         refuse_second_draw(project)
     _ids, units, groups = project.documents.drawn_as()
+    by_group = can_lock_groups(units, groups)
+    # A share that is out of range is refused below.
+    in_range = min(max(share, 0.0), 1.0)
     locked = LockedDocuments(
         project=project,
-        by_group=can_lock_groups(units, groups),
+        by_group=by_group,
         share=share,
         looks_allowed=looks,
-        seed=seed or secrets.token_hex(8),
+        seed=seed or new_seed(units, groups, share=in_range, by_group=by_group),
         draw=secrets.token_hex(16),
         locked_by=by,
     )
