@@ -159,7 +159,7 @@ class ImprovePage:
         return max(used, key=lambda judge: judge.pk, default=None)
 
     @property
-    def looks_left(self) -> int:
+    def has_looks(self) -> int:
         return self.boxes.count(False)
 
 
@@ -282,7 +282,13 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None, *, is_searching: 
         return _lead_of_proof(proven)
     if any(row.look for row in rows):
         return "Nothing is proven yet: no change was surely better on the locked documents."
-    if any(row.candidate.is_better_on_training for row in rows):
+    is_better = any(row.candidate.is_better_on_training for row in rows)
+    if is_better and not locked.has_looks:
+        return (
+            "Changes were found on training documents. All looks at the locked documents are used,"
+            " so none of these can be proven here."
+        )
+    if is_better:
         return "Changes were found on training documents. Look at the best one to prove it."
     if rows:
         return "Nothing better was found on training documents, so no look is worth spending."

@@ -38,7 +38,7 @@ class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
         until the last look, or until an owner unlocks them. Anyone who saw the ratings could tune a
         judge to them."""
         lock = self.filter(project=project_id, unlocked_at=None).first()
-        return lock if lock is not None and lock.looks_used() < lock.looks_allowed else None
+        return lock if lock is not None and lock.has_looks else None
 
 
 class LockedDocuments(models.Model):
@@ -119,6 +119,11 @@ class LockedDocuments(models.Model):
     def holds(self, unit: str, group: str = "") -> bool:
         """Whether a document, or a session with all of its turns, is locked."""
         return self.among([unit], [group])[0]
+
+    @property
+    def has_looks(self) -> bool:
+        """Whether a look is left."""
+        return self.looks_used() < self.looks_allowed
 
     def looks_used(self) -> int:
         """Return how many looks have a result, including those that an archive brought."""

@@ -187,8 +187,9 @@ def as_closely(result: CriterionResult) -> str:
         return ""
     how, than = ("more", "than") if other.is_closer else ("as", "as")
     return (
-        f"It follows people {how} closely on {other.criterion} ({shown(other.correlation)}) {than}"
-        f" on {result.criterion} ({shown(best.shown(result.options))})."
+        f"Its scores of {result.criterion} follow people's ratings of {other.criterion} {how}"
+        f" closely ({shown(other.correlation)}) {than} those of {result.criterion}"
+        f" ({shown(best.shown(result.options))})."
     )
 
 
