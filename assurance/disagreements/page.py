@@ -14,7 +14,7 @@ from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Projec
 from evaluations.reports.data import ids_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.view import page_view
-from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
+from geval.reports.gap_list import Entry, index_of, least_gap, list_entries, listed_outputs
 from geval.reports.gap_view import GapView, first_of
 from geval.reports.gaps import GapNumbers, Gaps, cells_of
 from geval_site.sql import fetch_rows
@@ -135,6 +135,9 @@ def _filled(
     here = dict(given.filter(judge=judge, criterion=criterion).values_list("output_id", "cause"))
     ids = data.output_ids[gaps.at][gaps.order]
     has_cause = np.isin(ids, np.fromiter(here, dtype=np.int64, count=len(here)))
+    scale = criterion.scale
+    # Of labels without an order only those that differ are here.
+    differ = np.abs(gaps.gap[gaps.order]) > least_gap(scale) if scale.is_ordered else ids > 0
     listed = ids[listed_outputs(view, data, gaps, ids, here, has_cause, criterion.scale)]
     open_ = view.output if (ids == view.output).any() else int(listed[0]) if len(listed) else 0
     if view.page and not view.output and len(listed):
@@ -168,7 +171,7 @@ def _filled(
         takes_examples=not why_no_examples(judge, criterion),
         causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
         names=tuple(given.names()),
-        to_look_at=numbers.outputs - int(has_cause.sum()),
+        to_look_at=int((differ & ~has_cause).sum()),
         page=page,
         entries=list_entries(data, gaps, ids, here, criterion.scale, _begins(page), open_),
         case=case,

@@ -43,6 +43,12 @@ def index_of(ids: IntArray, pk: int) -> int:
     return int(places[0]) if len(places) else -1
 
 
+def least_gap(scale: Scale) -> float:
+    """Return the gap above which a score differs from people's: of pass or fail half of the scale,
+    so that the verdicts differ."""
+    return (scale.highest - scale.lowest) / 2 if len(scale.points) == 2 else 0.0
+
+
 def listed_outputs(
     view: GapView,
     data: ReportData,
@@ -65,8 +71,7 @@ def listed_outputs(
         listed &= system == view.system
     if view.side:
         gap = gaps.gap[gaps.order]
-        # Pass or fail: on the other side of the middle, so that these are the verdicts that differ.
-        least = (scale.highest - scale.lowest) / 2 if len(scale.points) == 2 else 0.0
+        least = least_gap(scale)
         listed &= gap > least if view.side == "higher" else gap < -least
     if view.cell and not scale.is_ordered:
         pairs = zip(gaps.people[gaps.order].tolist(), gaps.scores[gaps.order].tolist(), strict=True)
