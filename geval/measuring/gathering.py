@@ -53,10 +53,13 @@ from geval.statistics.scales import (
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import Consensus, FloatArray, tie_close_values
 from geval.texts.lengths import count_words
+from geval.texts.numbers import counted
 from geval.texts.sentences import did_you_mean, listed
 
 # The kind of systems, which files do not state.
 OTHER = "other"
+# Of a judge's replies, at most this share may be off the scale.
+MOST_OFF_SCALE = 0.1
 # The scale of criteria with comparisons only; a site's default, on which no number depends.
 WITHOUT_VALUES = Scale(1, 5)
 
@@ -119,6 +122,7 @@ class _Replies:
     total: int = 0
     unread: int = 0
     why: str = ""
+    off_scale: int = 0
 
 
 class Gatherer:
@@ -325,7 +329,8 @@ class Gatherer:
         score, as on a site.
 
         Raises:
-            InputError: replies contradict a score that is given separately.
+            InputError: replies contradict a score that is given separately, or many are on another
+                scale.
         """
         if not self.replies:
             return
@@ -344,6 +349,7 @@ class Gatherer:
             count = self.replies_of.setdefault((about, row.judge), _Replies())
             count.total += len(row.replies)
             count.unread += unread
+            count.off_scale += scored.off_scale
             if unread and not count.why:
                 count.why = (
                     outcome.note.partition(": ")[2]
@@ -365,6 +371,14 @@ class Gatherer:
                         f"Replies of {row.judge} to the output of {row.system_id} for"
                         f" {document}: {message}."
                     )
+        for (about, judge), count in self.replies_of.items():
+            # The rest alone would be another question: those few scores that happen to fit.
+            if count.off_scale > MOST_OFF_SCALE * count.total:
+                raise InputError(
+                    f"{count.off_scale} of {count.total} replies of {judge} on"
+                    f" {self.criteria[about]} are off its scale {scales[about]} ({count.why}). Put"
+                    " the judge's numbers alone into a column: they may have a scale of their own."
+                )
 
     def notes(self, scales: Mapping[str, Scale], stated: Collection[str]) -> Iterator[str]:
         """Return notes on words that were read as numbers, on ratings and scores off their scale,
@@ -389,6 +403,8 @@ class Gatherer:
                     self.ratings[criterion].seen,
                     lambda *points: remedy_of_words(len(points)),
                 )
+            if scale.points == (0, 1) and scale.is_ordered:
+                yield from self._notes_on_shares(criterion)
         yield from self.words
         for kind, names in (
             ("raters", self.raters), ("systems", self.systems), ("judges", self.judges),
@@ -407,6 +423,25 @@ class Gatherer:
                 yield (
                     f"{count.unread} of {count.total} replies of {judge} on"
                     f" {self.criteria[about]} have no rating: {count.why}"
+                )
+
+    def _notes_on_shares(self, criterion: str) -> Iterator[str]:
+        """Return notes on ratings between fail and pass, and on negative scores beside them."""
+        seen = self.ratings[criterion].seen if criterion in self.ratings else ValueSummary()
+        between = sum(count for value, count in seen.counts.items() if 0 < value < 1)
+        if between:
+            yield (
+                f"{counted(between, 'rating')} on {self.criteria[criterion]} between 0 and 1: from"
+                " 0.5 on these count as passes, the rest as fails. If they are on a scale of more"
+                ' points, state its step: scale=(0, 1, 0.25) (--scale "0-1 step 0.25").'
+            )
+        for (about, number), values in self.scores.items():
+            negative = sum(count for value, count in values.seen.counts.items() if value < 0)
+            if about == criterion and negative:
+                yield (
+                    f"{counted(negative, 'score')} of {list(self.judges)[number - 1]} on"
+                    f" {self.criteria[criterion]} below 0 count as fails. Where these stand for no"
+                    " score, empty the cells."
                 )
 
 

@@ -527,6 +527,8 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
             return f"read the outputs on which {judge} and your expert differ on {row.criterion}."
         if row.shares and row.caution:
             return f"on {row.criterion}, {row.caution[:1].lower()}{row.caution[1:]}"
+        if row.verdict == Verdict.NO_MEASURE and row.has_reversed_rater:
+            return row.caution
         if row.verdict == Verdict.NO_MEASURE:
             return f"make the definition of {row.criterion} clearer, and rate again."
         if row.missing_outputs:

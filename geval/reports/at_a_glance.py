@@ -114,7 +114,8 @@ class VerdictRow:
     effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
     cannot have one, and `other_view` is that view's query string. Where the verdict is by
     labels, `shares` are what the judge finds and keeps with the counts `passing`, or its
-    weighted kappa, and it `is_held_back` if missing scores alone make it weaker.
+    weighted kappa, and it `is_held_back` if missing scores alone make it weaker. With a
+    `has_reversed_rater` somebody's scale may be reversed.
     """
 
     pk: int
@@ -141,6 +142,7 @@ class VerdictRow:
     passing: PassFail | None = None
     items: int = 0
     is_held_back: bool = False
+    has_reversed_rater: bool = False
 
     @property
     def total_of(self) -> str:
@@ -332,6 +334,7 @@ def _row(
         best=best,
         forest=_forest(criterion, axis, running),
         ground=_ground(criterion, axis),
+        has_reversed_rater=bool(criterion.agreement.against_others),
         is_held_back=by_labels is not None and by_labels.is_held_back,
         items=criterion.items,
         documents=criterion.documents,

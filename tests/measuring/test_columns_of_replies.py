@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,28 @@ def test_columns_of_texts_may_have_any_name() -> None:
     assert [*measured.gathered.texts] == [row["antwort"] for row in table]
     with pytest.raises(InputError, match="Did you mean antwort"):
         geval.measure(table, output="antwrt")
+
+
+@pytest.mark.parametrize(("off", "is_refused"), [(6, False), (7, True)])
+def test_replies_on_another_scale_are_refused(off: int, is_refused: bool) -> None:
+    table = rows(["1", "3", "5"], lambda point, _number: f"Score: {point}", "mine")
+    for row in table[:off]:
+        row["mine"] = "Score: 8"
+
+    with pytest.raises(InputError, match="off its scale 1-5") if is_refused else nullcontext():
+        assert geval.measure(table, judge="mine").criteria[0].outputs == 60
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "note"),
+    [(0.25, 1, "1 rating on overall between 0"), (1, -1, "1 score of judge on overall below 0")],
+)
+def test_values_between_or_below_fail_and_pass_are_noted(
+    human: float, judge: float, note: str
+) -> None:
+    table = [{"id": number, "human": number % 2, "judge": number % 2} for number in range(60)]
+    table[1] |= {"human": human, "judge": judge}
+
+    notes = geval.measure(table).notes
+
+    assert any(each.startswith(note) for each in notes)
