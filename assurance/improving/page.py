@@ -159,7 +159,7 @@ class ImprovePage:
         return max(used, key=lambda judge: judge.pk, default=None)
 
     @property
-    def has_looks(self) -> int:
+    def looks_left(self) -> int:
         return self.boxes.count(False)
 
 
