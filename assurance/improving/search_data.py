@@ -29,7 +29,7 @@ def ground_of(
     Raises:
         ImproveError: the judge has no scores on it, or nobody has rated it.
     """
-    newest = {each.name: each for each in project.judges.order_by("version")}
+    newest = {each.name: each for each in project.judges.order_by("version", "pk")}
     judges = list({each.pk: each for each in (*newest.values(), judge)}.values())
     criteria = list(project.criteria.all())
     return ground_in(
