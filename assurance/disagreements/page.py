@@ -136,9 +136,8 @@ def _filled(
     ids = data.output_ids[gaps.at][gaps.order]
     has_cause = np.isin(ids, np.fromiter(here, dtype=np.int64, count=len(here)))
     scale = criterion.scale
-    # Of labels without an order only those that differ are here.
-    differ = np.abs(gaps.gap[gaps.order]) > least_gap(scale) if scale.is_ordered else ids > 0
-    listed = ids[listed_outputs(view, data, gaps, ids, here, has_cause, criterion.scale)]
+    differ = np.abs(gaps.gap[gaps.order]) > least_gap(scale)
+    listed = ids[listed_outputs(view, data, gaps, ids, here, has_cause, scale)]
     open_ = view.output if (ids == view.output).any() else int(listed[0]) if len(listed) else 0
     if view.page and not view.output and len(listed):
         start = PAGE_SIZE * (Paginator(listed, PAGE_SIZE).get_page(view.page).number - 1)

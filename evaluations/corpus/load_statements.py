@@ -104,7 +104,7 @@ class CreatedRows:
 
     def note(self, table: str, pk: int) -> None:
         """Note a row that was created in another way."""
-        self._ranges.setdefault(table, []).append(f"{{[{pk},{pk}]}}")
+        self.note_all(table, [pk])
 
     def note_all(self, table: str, pks: Iterable[int]) -> None:
         """Note rows that were created in another way; most of their ids follow each other."""

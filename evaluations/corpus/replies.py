@@ -82,11 +82,14 @@ class ReplyStage:
                     errors.add(files[file], line, "all_responses", message)
             tally.created += len(new)
             outcomes = self._outcomes(new, criteria, read)
-            for key, here, by_itself in _contradicting(outcomes):
+            existing_scores = _scores_of(outcomes)
+            for key, here, by_itself in _contradicting(outcomes, existing_scores):
                 _replies, file, line = new[key]
                 message = contradictions.of_scores(here, by_itself)
                 errors.add(files[file], line, "all_responses", message)
-            _store({key: new[key][0] for key in new}, outcomes, criteria, created)
+            scored = _store({key: new[key][0] for key in new}, outcomes, criteria, created)
+            pks = [score.pk for key, score in scored.items() if key not in existing_scores]
+            created.note_all(Score._meta.db_table, pks)
 
     def sample(self, criterion: int) -> list[str]:
         """Return some replies about a criterion."""
@@ -136,24 +139,23 @@ class ReplyStage:
 
 
 def _contradicting(
-    outcomes: Mapping[Key, Scored | Failure],
+    outcomes: Mapping[Key, Scored | Failure], existing: Mapping[Key, float | None]
 ) -> Iterator[tuple[Key, float | None, float | None]]:
     """Return existing scores of the judge, imported without replies, that the replies contradict:
     the key, the replies' score and the existing score."""
-    for key, score in _scores_of(outcomes):
+    for key, score in existing.items():
         outcome = outcomes.get(key)
         if isinstance(outcome, Scored) and not _are_same(outcome.number, score):
             yield key, outcome.number, score
 
 
-def _scores_of(outcomes: Mapping[Key, Scored | Failure]) -> Iterator[tuple[Key, float | None]]:
-    """Yield the scores that exist of some outputs by some runs."""
+def _scores_of(outcomes: Mapping[Key, Scored | Failure]) -> dict[Key, float | None]:
+    """Return the scores that exist of some outputs by some runs."""
     runs, outputs, _criteria = zip(*outcomes, strict=True) if outcomes else ((), (), ())
     scores = Score.objects.filter(run__in=set(runs), output__in=set(outputs)).values_list(
         "run", "output", "criterion", "value"
     )
-    for run, output, criterion, score in scores:
-        yield (run, output, criterion or 0), score
+    return {(run, output, criterion or 0): score for run, output, criterion, score in scores}
 
 
 def _are_same(number: float | None, score: float | None) -> bool:
@@ -167,7 +169,8 @@ def _store(
     outcomes: Mapping[Key, Scored | Failure],
     criteria: Mapping[int, Criterion],
     created: CreatedRows,
-) -> None:
+) -> dict[Key, Score]:
+    """Store replies with their items and scores; return the scores, new or not."""
     stored = ModelReply.objects.bulk_create(
         ModelReply(
             project_id=criteria[criterion].project_id,
@@ -189,7 +192,6 @@ def _store(
         )
         for ((run, output, criterion), outcome), reply in zip(outcomes.items(), stored, strict=True)
     )
-    earlier = {key for key, _value in _scores_of(outcomes)}
     # An equal score that was imported without replies gets the distribution that the replies show.
     scores = Score.objects.bulk_create(
         (
@@ -211,13 +213,9 @@ def _store(
         unique_fields=["run", "output", "criterion"],
         update_fields=["distribution", "coverage", "entropy", "mode", "note"],
     )
-    new_scores = [
-        score
-        for score in scores
-        if (score.run_id, score.output_id, score.criterion_id) not in earlier
-    ]
-    for model, rows in ((ModelReply, stored), (RunItem, items), (Score, new_scores)):
-        created.note_all(model._meta.db_table, [row.pk for row in rows])
+    created.note_all(ModelReply._meta.db_table, [reply.pk for reply in stored])
+    created.note_all(RunItem._meta.db_table, [item.pk for item in items])
+    return {(score.run_id, score.output_id, score.criterion_id or 0): score for score in scores}
 
 
 def _known(keys: Sequence[Key]) -> dict[Key, list[str]]:

@@ -138,6 +138,11 @@ class ColumnContent:
             and len(values) >= 2 * len(set(values))
         )
 
+    @property
+    def may_be_answers(self) -> bool:
+        """Whether the values may be a person's or a judge's: words of a pair, ratings, labels."""
+        return self.is_of_pair or self.is_rating_like or self.may_be_labels
+
     @cached_property
     def is_of_replies(self) -> bool:
         """Whether the values are a judge's replies with a form, such as "Score: 4"."""

@@ -174,13 +174,8 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, boo
     replies = {
         name for name, by_judge in named.items() if by_judge and contents[name].is_of_replies
     }
-    rated = {
-        name: side
-        for name, side in named.items()
-        for of in (contents[name],)
-        if name not in replies and (of.is_of_pair or of.is_rating_like or of.may_be_labels)
-    }
-    sides = {name: named[name] for name in named if name in replies or name in rated}
+    rated = [name for name in named if name not in replies and contents[name].may_be_answers]
+    sides = {name: side for name, side in named.items() if name in replies or name in rated}
     kinds = {(contents[name].is_of_pair, contents[name].is_rating_like) for name in rated}
     are_apart = len({*map(_rater_of_labels, sides)}) == len(sides)
     is_clear = len({*sides.values()}) == 2 and len(kinds) == 1 and are_apart

@@ -436,13 +436,13 @@ class Measurement:
                 for answers in self.report.not_applicable_to_people
                 if answers.criterion == row.criterion
             ]
-            named = {row.judge.name} if row.judge else set[str]()
-            others = {each.judge for each in results[row.pk].judges} - named
-            parts += [
-                f"  Caution: {caution.text}"
-                for caution in self.cautions
-                if row.judge and caution.criterion == row.criterion and caution.about not in others
-            ]
+            if row.judge:
+                others = {each.judge for each in results[row.pk].judges} - {row.judge.name}
+                parts += [
+                    f"  Caution: {caution.text}"
+                    for caution in self.cautions
+                    if caution.criterion == row.criterion and caution.about not in others
+                ]
         for of_labels in self.labels:
             parts += [str(of_labels)]
         for result in self.by_field:

@@ -300,11 +300,11 @@ def _refuse_the_other_side(content: SourceContent, named: Mapping[str, tuple[str
     """Refuse named judges without any person's ratings, or people without any judge's scores, where
     other columns are left that may be theirs."""
     sides = {kind for kind, _name in map(_rater_of, content.rows)}
+    columns = [each.column for each in content.unused.columns()]
     for own, other, kind, what in (
         ("judge", "human", PERSON, "people's ratings"),
         ("human", "judge", JUDGE, "a judge's scores"),
     ):
-        columns = [each.column for each in content.unused.columns()]
         if named.get(own) and not named.get(other) and kind not in sides and columns:
             raise QuestionError(
                 f"No column was read as {what}. Pass {other}= with the names of theirs; not used:"

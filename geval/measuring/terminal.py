@@ -26,7 +26,8 @@ class FilesParser(argparse.ArgumentParser):
 
 # Arguments of the library's functions in messages, which are options here.
 _ARGUMENT = re.compile(
-    r"(?<![-\w])(criterion|document|group|human|judge|labels|order|output|system|text)=(?:…|(?=(['\"\s])))"
+    r"(?<![-\w])(criterion|document|group|human|judge|labels|order|output|system|text)"
+    r"=(?:…|(?=(['\"\s])))"
 )
 
 

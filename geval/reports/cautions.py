@@ -3,6 +3,7 @@
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.reports.verdicts.analysis import RATERS_MEAN
 from geval.reports.verdicts.verdict import USABLE, Verdict
+from geval.reports.words import against_others
 from geval.statistics.thresholds import BAR_SHARE, LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 from geval.texts.numbers import two_decimals
 from geval.texts.sentences import listed
@@ -110,13 +111,12 @@ def _below_the_bar(criterion: CriterionResult) -> list[tuple[str, str]]:
 
 def _against_others(criterion: CriterionResult) -> list[tuple[str, str]]:
     """Return a (raters, caution) pair for raters whose scale may be reversed."""
-    names = criterion.agreement.against_others
+    against = against_others(criterion)
     # Where raters do not agree enough, this is the reason of the verdict.
-    if not names or criterion.verdict == Verdict.NO_MEASURE:
+    if not against or criterion.verdict == Verdict.NO_MEASURE:
         return []
-    high = "rate high what others rate low" if len(names) > 1 else "rates high what others rate low"
-    text = f"{listed(names)} {high}. If the scale is reversed there, turn these ratings around."
-    return [(", ".join(names), text)]
+    text = f"{against}. If the scale is reversed there, turn these ratings around."
+    return [(", ".join(criterion.agreement.against_others), text)]
 
 
 def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:

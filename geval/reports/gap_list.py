@@ -46,7 +46,7 @@ def index_of(ids: IntArray, pk: int) -> int:
 def least_gap(scale: Scale) -> float:
     """Return the gap above which a score differs from people's: of pass or fail half of the scale,
     so that the verdicts differ."""
-    return (scale.highest - scale.lowest) / 2 if len(scale.points) == 2 else 0.0
+    return (scale.highest - scale.lowest) / 2 if scale.is_pass_fail else 0.0
 
 
 def listed_outputs(

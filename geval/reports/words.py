@@ -304,16 +304,21 @@ def reading(result: CriterionResult) -> str:
 def _reversed_scale(result: CriterionResult) -> str:
     """Return whose ratings to look at where raters do not agree enough and some rate against the
     others; empty elsewhere."""
-    names = result.agreement.against_others
-    if result.verdict != Verdict.NO_MEASURE or not names:
+    against = against_others(result)
+    if result.verdict != Verdict.NO_MEASURE or not against:
         return ""
-    rate = "rate" if len(names) > 1 else "rates"
     return (
-        f"{listed(list(names))} {rate} high what others rate low, so no judge can be measured"
-        f" against people here (Krippendorff's alpha"
+        f"{against}, so no judge can be measured against people here (Krippendorff's alpha"
         f" {shown(result.agreement.alpha['interval'])}). Is the scale reversed? If so, turn these"
         " ratings around and load them again."
     )
+
+
+def against_others(result: CriterionResult) -> str:
+    """Return who rates against the others, as the beginning of a sentence; empty for nobody."""
+    names = list(result.agreement.against_others)
+    rate = "rate" if len(names) > 1 else "rates"
+    return f"{listed(names)} {rate} high what others rate low" if names else ""
 
 
 def _with_more(result: CriterionResult, best: JudgeResult) -> str:

@@ -55,14 +55,12 @@ def new_seed(
     Args:
         units, groups, by_group: as for `locked_flags`.
     """
-    seeds = [secrets.token_hex(8) for _ in range(SEEDS)]
-    if len(units) < TRAINING_DOCUMENTS + LOCKED_DOCUMENTS:
-        return seeds[0]
-    for seed in seeds:
+    for _ in range(SEEDS):
+        seed = secrets.token_hex(8)
         locked = locked_flags(units, groups, seed=seed, share=share, by_group=by_group)
         if LOCKED_DOCUMENTS <= sum(locked) <= len(units) - TRAINING_DOCUMENTS:
-            return seed
-    return seeds[0]
+            break
+    return seed
 
 
 def can_lock_groups(units: Sequence[str], groups: Sequence[str]) -> bool:

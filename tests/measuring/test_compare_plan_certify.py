@@ -189,6 +189,7 @@ def test_judges_are_compared_where_documents_have_one_output(
 
 @pytest.mark.parametrize("module", [certifying, comparing, measuring, plans])
 def test_examples_of_docstrings_hold(module: object) -> None:
-    result = doctest.testmod(module, extraglobs={"measure": geval.measure})  # type: ignore[arg-type]
+    names = {"measure": geval.measure}
+    result = doctest.testmod(module, extraglobs=names)  # type: ignore[arg-type]
 
     assert (result.failed, result.attempted > 0) == (0, True)

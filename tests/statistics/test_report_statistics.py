@@ -197,7 +197,10 @@ def test_drawn_systems_are_columns_taken_so_often(seed: int, coefficient: str) -
     columns = np.random.default_rng(seed).integers(0, 6, (7, 6))
     counts = np.array([np.bincount(row, minlength=6) for row in columns], dtype=float)
 
-    found = drawn_coefficients(human, judge, counts, coefficient)  # type: ignore[arg-type]
+    fast = drawn_coefficients(human, judge, counts, coefficient)  # type: ignore[arg-type]
 
-    slow = [coefficients_of_rows(human[:, row], judge[:, row], coefficient) for row in columns]  # type: ignore[arg-type]
-    np.testing.assert_allclose(found.T, slow, atol=1e-9)
+    slow = [
+        coefficients_of_rows(human[:, row], judge[:, row], coefficient)  # type: ignore[arg-type]
+        for row in columns
+    ]
+    np.testing.assert_allclose(fast.T, slow, atol=1e-9)

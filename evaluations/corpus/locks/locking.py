@@ -61,14 +61,12 @@ def lock_documents(
         refuse_second_draw(project)
     _ids, units, groups = project.documents.drawn_as()
     by_group = can_lock_groups(units, groups)
-    # A share that is out of range is refused below.
-    in_range = min(max(share, 0.0), 1.0)
     locked = LockedDocuments(
         project=project,
         by_group=by_group,
         share=share,
         looks_allowed=looks,
-        seed=seed or new_seed(units, groups, share=in_range, by_group=by_group),
+        seed=seed or new_seed(units, groups, share=share, by_group=by_group),
         draw=secrets.token_hex(16),
         locked_by=by,
     )
